@@ -79,7 +79,7 @@ print_help(struct ws_session *s)
 			ws_out_result(&s->out, "  %-12s %s\n", commands[i].name, commands[i].help);
 		}
 	}
-	ws_out_result(&s->out, "`wheelsmith COMMAND --help` says more; `man wheelsmith` says all.\n");
+	ws_out_result(&s->out, "more: wheelsmith COMMAND --help, man wheelsmith\n");
 }
 
 /* "help", "help build", "help recipe check": as --help would. */

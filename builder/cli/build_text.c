@@ -322,8 +322,7 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 	}
 	const char *machine = machine_elsewhere(result);
 	ws_out_note(&s->out, "install%s%s:  %spip install %s\n", machine ? ", on " : "",
-		machine ? machine : "",
-		machine ? "" : environment_command(s, first->cell->point.python),
+		machine ? machine : "", machine ? "" : environment_command(s, first->cell->point.python),
 		ws_buf_text(&file));
 	for (size_t i = 0; i < lists.count; i++) {
 		const char *other = lists.slots[i].key;

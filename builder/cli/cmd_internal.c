@@ -1,7 +1,7 @@
 /* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space
  * or on its clock. Not for people; not in --help. */
 #include "base/fs.h"
-#include "cli/complete.h"
+#include "cli/command.h"
 #include "fetch/git_child.h"
 #include "inspect/facts_child.h"
 #include "judge/order.h"
@@ -79,12 +79,32 @@ names(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *arg
 	return ws_exports_child_run(err);
 }
 
-/* -- WORDS: what may stand at the end of a command line (complete.h). */
+/* -- WORDS: what may stand in the place of the last word, which is half typed. The scripts of
+ * completions/ run this. Each command answers from its own table of options. */
 static bool
 complete(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	int first = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
-	return ws_complete(s, (size_t)(argc - first), argv + first, err);
+	static const struct ws_option own[] = {
+		{"version", 'V', WS_OPTION_FLAG, NULL, NULL, "the version"},
+	};
+	struct ws_usage usage = {.options = own, .option_count = WS_LEN(own), .synopsis = ""};
+	usage.common = ws_session_options(s, &usage.common_count);
+	s->completes = true;
+	for (int i = 2; i + 1 < argc; i++) {
+		for (size_t k = 0; k < s->command_count; k++) {
+			if (strcmp(s->commands[k].name, argv[i]) == 0) {
+				return s->commands[k].run(s, argc - i, argv + i, err);
+			}
+		}
+	}
+	bool names = argc > 2 && !ws_options_complete(&usage, argc - 1, argv + 1, &s->out)
+		&& argv[argc - 1][0] != '-';
+	for (size_t k = 0; names && k < s->command_count; k++) {
+		if (s->commands[k].help) {
+			ws_out_result(&s->out, "%s\t%s\n", s->commands[k].name, s->commands[k].help);
+		}
+	}
+	return true;
 }
 
 /* PATH URL COMMIT CA: brings a commit into the repository at PATH (fetch/git_child.h). */

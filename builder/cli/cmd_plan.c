@@ -65,14 +65,13 @@ parse(
 {
 	const struct ws_option own[] = {
 		{"against", 0, WS_OPTION_TEXT, &p->selecting.against, "INDEX",
-			"what is published there is done: a folder, a URL"},
+			"skip what is published there: a folder, a URL"},
 		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "explain the decision about one cell"},
 		{"resolve", 0, WS_OPTION_FLAG, &p->resolve, NULL, "fetch and judge prebuilt wheels first"},
 		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},
 		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
-		/* For those who have a cluster; the manual has them, a screen of help has no room. */
-		{"slurm", 0, WS_OPTION_NUMBER, &p->slurm, "N", NULL},
-		{"kubernetes", 0, WS_OPTION_NUMBER, &p->kubernetes, "N", NULL},
+		{"slurm", 0, WS_OPTION_NUMBER, &p->slurm, "N", "a Slurm job of N tasks"},
+		{"kubernetes", 0, WS_OPTION_NUMBER, &p->kubernetes, "N", "a Kubernetes job of N tasks"},
 		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N",
 			"predict for at most N commands at once"},
 		{"memory", 0, WS_OPTION_SIZE, &p->selecting.memory_bytes, "SIZE",

@@ -32,12 +32,10 @@ ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws
 	if (strcmp(half, "list") == 0) {
 		return ws_cmd_recipe_list(s, argc - 1, argv + 1, err);
 	}
-	if (s->usage_taker) {
-		s->usage_taker->take(s->usage_taker, &usage);
-		return true;
-	}
-	if (strcmp(half, "--help") == 0 || strcmp(half, "-h") == 0) {
-		ws_options_help(&usage, &s->out);
+	ws_words words = {0};
+	if (s->completes || strcmp(half, "--help") == 0 || strcmp(half, "-h") == 0) {
+		struct ws_usage own = usage;
+		ws_command_options(s, &own, argc, argv, &words, err);
 		return true;
 	}
 	if (half[0]) {

@@ -6,8 +6,8 @@ ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc, const
 	ws_words *words, struct ws_err *err)
 {
 	usage->common = ws_session_options(s, &usage->common_count);
-	if (s->usage_taker) {
-		s->usage_taker->take(s->usage_taker, usage);
+	if (s->completes) {
+		ws_options_complete(usage, argc, argv, &s->out);
 		*err = (struct ws_err){0};
 		return false;
 	}

@@ -1,4 +1,4 @@
-/* options.c - the door to popt: its table is made from ours, its errors become ours. */
+/* options.c - the door to popt: makes its table, and turns its errors into ours. */
 #include "cli/options.h"
 
 #include "base/str.h"
@@ -243,20 +243,6 @@ print_row(const struct ws_option *row, const struct ws_out *out)
 	ws_out_result(out, "  %-25s %s\n", left, row->help);
 }
 
-/* With the way to the options that all commands have, on the same line where it fits. */
-static void
-print_summary(const struct ws_usage *usage, const struct ws_out *out)
-{
-	static const char more[] = "Common options: `wheelsmith --help`.";
-	const char *last = strrchr(usage->summary, '\n');
-	bool fits = strlen(last ? last + 1 : usage->summary) + sizeof(more) <= 80;
-	ws_out_result(out, "%s", usage->summary);
-	if (usage->common_count > 0) {
-		ws_out_result(out, "%s%s", fits ? " " : "\n", more);
-	}
-	ws_out_result(out, "\n");
-}
-
 void
 ws_options_help(const struct ws_usage *usage, const struct ws_out *out)
 {
@@ -268,10 +254,130 @@ ws_options_help(const struct ws_usage *usage, const struct ws_out *out)
 			usage->command[0] ? " " : "", WS_STR_ARGS(line));
 		lead = "      ";
 	}
-	print_summary(usage, out);
+	ws_out_result(out, "%s\n", usage->summary);
 	for (size_t i = 0; i < usage->option_count; i++) {
-		if (usage->options[i].help) {
-			print_row(&usage->options[i], out);
+		print_row(&usage->options[i], out);
+	}
+	if (usage->command[0]) {
+		ws_out_result(out, "Common options: wheelsmith --help; more: man wheelsmith-%.*s\n",
+			(int)strcspn(usage->command, " "), usage->command);
+	}
+}
+
+/* ---- completion ---- */
+
+/* Values that never change: by the option that takes them, or by the name of its argument. */
+static const struct {
+	const char *name, *words;
+} values[] = {
+	{"cxx11abi", "auto 0 1"},
+	{"debug-info", "none lines full"},
+	{"executor", "local remote remote,local"},
+	{"glibc", "2.17 2.28 2.31 2.34 host"},
+	{"kits", "host archive"},
+	{"platform", "x86_64 aarch64"},
+	{"policy", "prefer-prebuilt prefer-build prebuilt-only build-only"},
+	{"update", "all torch cuda"},
+	{"DIR", ":folders"},
+	{"FILE", ":files"},
+	{"WHEEL", ":files"},
+};
+
+static void
+offer_words(const char *words, const char *before, const struct ws_out *out)
+{
+	struct ws_str rest = ws_str_of(words);
+	while (rest.s) {
+		struct ws_str word = ws_str_cut(&rest, ' ');
+		ws_out_result(out, "%s%.*s\n", *word.s == ':' ? "" : before, WS_STR_ARGS(word));
+	}
+}
+
+static bool
+offer_values(struct ws_str name, const char *before, const struct ws_out *out)
+{
+	for (size_t i = 0; i < WS_LEN(values); i++) {
+		if (ws_str_is(name, values[i].name)) {
+			offer_words(values[i].words, before, out);
+			return true;
 		}
 	}
+	return false;
+}
+
+/* The option with an argument that @a word is: "-m", "--matrix"; with @a equals "--matrix=...". */
+static const struct ws_option *
+find_row(const struct ws_usage *usage, const char *word, bool equals)
+{
+	for (size_t i = 0; i < usage->option_count + usage->common_count; i++) {
+		const struct ws_option *row = row_at(usage, i);
+		size_t len = strlen(row->name);
+		bool is_long = ws_starts_with(word, "--") && strncmp(word + 2, row->name, len) == 0
+			&& word[2 + len] == (equals ? '=' : '\0');
+		bool is_short =
+			!equals && row->letter && word[0] == '-' && word[1] == row->letter && !word[2];
+		if (takes_argument(row) && (is_long || is_short)) {
+			return row;
+		}
+	}
+	return NULL;
+}
+
+static void
+offer_options(const struct ws_usage *usage, const struct ws_out *out)
+{
+	for (size_t i = 0; i < usage->option_count + usage->common_count; i++) {
+		const struct ws_option *row = row_at(usage, i);
+		if (row->letter) {
+			ws_out_result(out, "-%c\t%s\n", row->letter, row->help);
+		}
+		ws_out_result(out, "--%s\t%s\n", row->name, row->help);
+	}
+	ws_out_result(out, "-h\tshow help\n--help\tshow help\n");
+}
+
+/* Files or folders, where the synopsis has such an argument that does not belong to an option. */
+static void
+offer_arguments(const struct ws_usage *usage, const struct ws_out *out)
+{
+	struct ws_str rest = ws_str_of(usage->synopsis), before = {0};
+	while (rest.s) {
+		struct ws_str word = {rest.s, strcspn(rest.s, " \n")};
+		rest.s = word.s[word.n] ? word.s + word.n + 1 : NULL;
+		struct ws_str name = word;
+		while (name.n > 0 && strchr("[].", name.s[name.n - 1])) {
+			name.n--;
+		}
+		if (!(before.n > 2 && memchr(before.s, '-', 2)) && offer_values(name, "", out)) {
+			return;
+		}
+		before = word;
+	}
+}
+
+bool
+ws_options_complete(
+	const struct ws_usage *usage, int argc, const char *const *argv, const struct ws_out *out)
+{
+	const char *word = argv[argc - 1], *before = "";
+	const struct ws_option *row = argc > 2 ? find_row(usage, argv[argc - 2], false) : NULL;
+	char prefix[40];
+	if (!row && argc > 1 && (row = find_row(usage, word, true))) {
+		snprintf(prefix, sizeof(prefix), "--%s=", row->name);
+		before = prefix;
+	}
+	if (row) {
+		if (!offer_values(ws_str_of(row->name), before, out)) {
+			offer_values(ws_str_of(row->argument), before, out);
+		}
+	} else if (argc == 1) {
+		ws_out_result(out, "%s\n", word);
+	} else if (word[0] == '-') {
+		offer_options(usage, out);
+	} else if (usage->parts && argc == 2) {
+		offer_words(usage->parts, "", out);
+	} else {
+		offer_arguments(usage, out);
+	}
+	return row != NULL;
 }

@@ -1,8 +1,8 @@
 /**
  * options.h - command lines by table
  *
- * A command describes its options in rows; this parses them, converts values, suggests what was
- * meant, and prints `--help`, which fits a screen of 80 by 24. popt is behind options.c.
+ * A command describes its options in rows. From these come the parser (popt), the conversion of
+ * values, suggestions for misspelt names, `--help` in 80 columns, and the completion of shells.
  */
 #ifndef WS_CLI_OPTIONS_H
 #define WS_CLI_OPTIONS_H
@@ -31,7 +31,7 @@ struct ws_option {
 	enum ws_option_kind kind;
 	void *value;
 	const char *argument; /**< "FILE"; NULL for flags and counts */
-	const char *help;     /**< one line; NULL: not listed */
+	const char *help;     /**< one line */
 };
 
 /** What a command accepts. */
@@ -44,13 +44,7 @@ struct ws_usage {
 	const struct ws_option *common; /**< understood as well, listed by `wheelsmith --help` */
 	size_t common_count;
 	unsigned least, most; /**< how many words that are not options */
-	const char *parts;    /**< "check new": words of which one comes first; NULL: none */
-};
-
-/** Who wants to know what a command accepts. */
-struct ws_usage_taker {
-	/** Texts of @a usage live for ever, its rows for the length of the call. */
-	void (*take)(struct ws_usage_taker *self, const struct ws_usage *usage);
+	const char *parts;    /**< "check new": one of these words comes first; NULL: none */
 };
 
 enum ws_options_result {
@@ -70,6 +64,15 @@ enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,
 
 /** Prints the help of a command. */
 void ws_options_help(const struct ws_usage *usage, const struct ws_out *out);
+
+/**
+ * Prints what may stand in the place of the last word of @a argv, one a line, with a tab and a
+ * description where there is one: options, the fixed values of an option, the parts of a command.
+ * ":files" and ":folders" leave the rest to the shell. argv[0] is the command. True: the last word
+ * is the value of an option.
+ */
+bool ws_options_complete(
+	const struct ws_usage *usage, int argc, const char *const *argv, const struct ws_out *out);
 
 /** "8G" to bytes, where a unit must stand, "10m" to milliseconds; false for anything else. */
 bool ws_options_size(const char *text, uint64_t *bytes);

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-/* One line, for the help of `build` fills its screen. */
 #define SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
 
 bool
@@ -28,14 +27,14 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 			"part I of N, the same on every machine"},
 		{"here", 0, WS_OPTION_FLAG, &typed->here, NULL, "for this host's python3, torch and GPU"},
 		{"torch", 0, WS_OPTION_LIST, &typed->torch, "V",
-			"2.5.1, installed (these five may be repeated)"},
+			"2.5.1, installed; these six may be repeated"},
 		{"python", 0, WS_OPTION_LIST, &typed->python, "V", "3.11, 3.13t, a path; default: python3"},
 		{"arch", 0, WS_OPTION_LIST, &typed->arch, "A",
 			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
 		{"cuda", 0, WS_OPTION_LIST, &typed->cuda, "V", "12.4; default: what torch was built with"},
 		{"platform", 0, WS_OPTION_LIST, &typed->platform, "P",
 			"x86_64, aarch64; default: this host's"},
-		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", NULL},
+		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0, 1; default: torch's own"},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
 			"none, lines, full; default: none"},
 		{"glibc", 0, WS_OPTION_TEXT, &selecting->glibc, "G", "2.28, host; default: torch's own"},

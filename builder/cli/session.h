@@ -41,7 +41,7 @@ struct ws_session {
 	struct ws_globals globals;
 	const struct ws_command *commands; /**< main.c's table */
 	size_t command_count;
-	struct ws_usage_taker *usage_taker;   /**< set: commands hand it their usage and end there */
+	bool completes; /**< commands answer a shell that completes their line, and end */
 	const struct ws_selecting *selecting; /**< what was selected; NULL: nothing yet. For cures. */
 	const char *program;                  /**< our own executable, for children */
 	struct ws_data data;

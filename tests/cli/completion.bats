@@ -8,19 +8,10 @@ setup() {
 	private_home
 	scripts="$WS_ROOT/completions"
 	cd "$BATS_TEST_TMPDIR" || return
-	mkdir -p bin recipes/demo
+	mkdir -p bin recipes
 	ln -s "$WHEELSMITH" bin/wheelsmith
 	PATH="$PWD/bin:$PATH"
-	cat > recipes/demo/1.0.json <<'JSON'
-{"name": "demo", "version": "1.0", "source": [{"folder": "src"}],
- "extensions": [{"module": "demo", "binding": "pybind", "sources": ["a.cu"]}]}
-JSON
-	cat > fleet.json <<'JSON'
-{"packages": ["demo==1.0"], "torch": ["2.11.0"], "cuda": ["13.0"], "python": ["3.11", "3.12"],
- "arch": ["9.0"], "cxx11abi": "auto", "recipes": "recipes"}
-JSON
-	cells="demo-1.0/torch2.11.0/cu13.0/cp311/sm90
-demo-1.0/torch2.11.0/cu13.0/cp312/sm90"
+	touch fleet.json
 }
 
 # What a shell offers for a line whose end is the cursor, sorted.
@@ -74,6 +65,7 @@ list
 new
 update"
 	offers "wheelsmith recipe check --fe" --fetch
+	offers "wheelsmith cache ex" export
 }
 
 @test "options" {
@@ -90,6 +82,7 @@ update"
 1
 auto"
 	offers "wheelsmith build --platform a" aarch64
+	offers "wheelsmith --kits a" archive
 }
 
 @test "files and folders" {
@@ -97,6 +90,8 @@ auto"
 	offers "wheelsmith plan -m fl" fleet.json
 	[ "$(in_bash "wheelsmith plan --recipes re")" = recipes ]
 	[ -z "$(in_bash "wheelsmith plan --recipes fl")" ]
+	offers "wheelsmith verify fl" fleet.json
+	offers "wheelsmith cache export fl" fleet.json
 }
 
 @test "a value after =" {
@@ -108,27 +103,15 @@ auto"
 	[ "$(in_fish "wheelsmith plan --kits=h")" = --kits=host ]
 }
 
-@test "packages, from the recipes there are" {
-	offers "wheelsmith build --recipes recipes dem" demo==1.0
-	[ "$(in_zsh "wheelsmith build flash-attn==2.6")" = flash-attn==2.6.1 ]
-	[ "$(in_fish "wheelsmith build flash-attn==2.6")" = flash-attn==2.6.1 ]
-}
-
 @test "bash takes = for the end of a word" {
-	[ "$(in_bash "wheelsmith build flash-attn==2.6")" = 2.6.1 ]
+	[ "$(in_bash "wheelsmith plan --kits=h")" = host ]
 	run bash --norc -c '
 		source "$1/wheelsmith.bash"
 		COMP_WORDBREAKS=${COMP_WORDBREAKS//=/}
-		COMP_LINE="wheelsmith build flash-attn==2.6" COMP_POINT=${#COMP_LINE}
+		COMP_LINE="wheelsmith plan --kits=h" COMP_POINT=${#COMP_LINE}
 		_wheelsmith
 		echo "${COMPREPLY[@]}"' - "$scripts"
-	[ "$output" = flash-attn==2.6.1 ]
-}
-
-@test "cells of the matrix on the line" {
-	offers "wheelsmith plan --matrix fleet.json --why " "$cells"
-	offers "wheelsmith shell -m fleet.json " "$cells"
-	offers "wheelsmith build --matrix fleet.json --only demo-1.0/torch2.11.0/cu13.0/cp312" "${cells#*$'\n'}"
+	[ "$output" = --kits=host ]
 }
 
 @test "options and commands are described" {
@@ -142,26 +125,18 @@ auto"
 	[ -z "$output" ]
 }
 
-@test "no matrix, no cells, no talk" {
+@test "without an answer there is no output" {
 	run "$WHEELSMITH" internal complete -- shell ''
 	[ "$status" = 0 ]
 	[ -z "$output" ]
-	echo '{"packages": [' > broken.json
-	[ -z "$(in_bash "wheelsmith plan --matrix broken.json --why " 2>&1)" ]
+	[ -z "$(in_bash "wheelsmith plan --torch 2" 2>&1)" ]
 }
 
-@test "versions and architectures, from the facts" {
-	offers "wheelsmith plan --torch 2.5.1" 2.5.1
-	offers "wheelsmith plan --torch inst" installed
-	offers "wheelsmith plan --arch hop" hopper
-	offers "wheelsmith plan --cuda 12.4" 12.4
-	offers "wheelsmith plan --python 3.13t" 3.13t
-}
-
-@test "a name of a recipe is never run" {
-	mkdir -p 'recipes/$(touch owned)'
-	cp recipes/demo/1.0.json 'recipes/$(touch owned)/'
-	in_bash 'wheelsmith build --recipes recipes '
+@test "a name of a file is never run" {
+	mkdir '$(touch owned)'
+	in_bash 'wheelsmith plan --recipes '
+	in_zsh 'wheelsmith plan --recipes '
+	in_fish 'wheelsmith plan --recipes '
 	[ ! -e owned ]
 }
 

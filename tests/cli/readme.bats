@@ -54,8 +54,8 @@ reported() {
 	packages=("$WS_ROOT"/recipes/*/)
 	recipes=("$WS_ROOT"/recipes/*/*.json)
 	grep -F "| recipes | ${#packages[@]} packages, ${#recipes[@]} recipes: " "$readme"
-	run -0 "$WHEELSMITH" internal complete -- plan --torch ''
-	local releases=("${lines[@]:1}")
+	run -0 grep -oP '^ *\{"torch": "\K[0-9.]+' "$WS_ROOT/matrix/facts/torch.json"
+	local releases=("${lines[@]}")
 	grep -F '| torch |' "$readme" | grep -qF "${#releases[@]} releases, ${releases[0]} to ${releases[-1]},"
 	for file in "$WS_ROOT"/matrix/kits/cuda-*.json; do
 		file=$(basename "$file" .json)
