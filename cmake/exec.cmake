@@ -9,9 +9,11 @@ endif()
 add_executable(wheelsmith-exec builder/exec/main.c builder/exec/no_ledger.c builder/exec/probe.c)
 target_include_directories(wheelsmith-exec PRIVATE builder)
 target_compile_definitions(wheelsmith-exec PRIVATE _GNU_SOURCE WS_VERSION="${PROJECT_VERSION}")
-# libcrypto could ask for names of hosts and load modules, which the linker warns of; hashing does neither.
+# GNU ld warns that libcrypto could look up host names and load modules; hashing does neither. mold does not know the option.
+include(CheckLinkerFlag)
+check_linker_flag(C -Wl,--no-warnings WS_LINKER_NO_WARNINGS)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
-	target_link_options(wheelsmith-exec PRIVATE -static -Wl,--no-warnings)
+	target_link_options(wheelsmith-exec PRIVATE -static $<$<BOOL:${WS_LINKER_NO_WARNINGS}>:-Wl,--no-warnings>)
 endif()
 set_target_properties(wheelsmith-exec PROPERTIES INSTALL_RPATH "")
 target_link_libraries(wheelsmith-exec PRIVATE ws_warnings $<TARGET_FILE:core> ${WS_STATIC_CRYPTO})
