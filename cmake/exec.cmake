@@ -6,7 +6,7 @@ if(NOT WS_STATIC_CRYPTO)
 	message(STATUS "wheelsmith-exec is not built: there is no libcrypto.a")
 	return()
 endif()
-add_executable(wheelsmith-exec builder/exec/main.c builder/exec/no_ledger.c builder/exec/probe.c)
+add_executable(wheelsmith-exec builder/exec/main.c)
 target_include_directories(wheelsmith-exec PRIVATE builder)
 target_compile_definitions(wheelsmith-exec PRIVATE _GNU_SOURCE WS_VERSION="${PROJECT_VERSION}")
 # GNU ld warns that libcrypto could look up host names and load modules; hashing does neither. mold does not know the option.

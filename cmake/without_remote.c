@@ -1,8 +1,8 @@
 /* without_remote.c - in place of builder/remote and net/rpc.c where the program is built without their libraries
  * (cmake/remote.cmake). A server is refused; nobody gets further without one. */
-#include "remote/capabilities.h"
+#include "remote/grpc_cache.h"
 #include "remote/execution.h"
-#include "remote/http_cache.h"
+#include "remote/server.h"
 #include "remote/shared_results.h"
 
 struct ws_server *

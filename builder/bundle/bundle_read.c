@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "bundle/bundle.h"
 #include "store/cas.h"
-#include "store/scratch.h"
+#include "store/store.h"
 #include "store/tree.h"
 #include "sys/stop.h"
 

@@ -6,7 +6,6 @@
 #include "config/lock.h"
 #include "make/resolve.h"
 #include "store/cas.h"
-#include "store/used_entries.h"
 #include "sys/stop.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "engine/action_cache.h"
 #include "store/cas.h"
 #include "store/results.h"
-#include "store/scratch.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * at hand as ./run. */
 #include "base/fs.h"
 #include "cli/selecting.h"
+#include "engine/action.h"
 #include "engine/engine.h"
-#include "engine/words.h"
 #include "make/products.h"
 #include "report/status.h"
 #include "sys/spawn.h"

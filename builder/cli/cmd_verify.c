@@ -7,7 +7,7 @@
 #include "judge/torch_place.h"
 #include "kit/cuda/gpu.h"
 #include "kit/torch/exports.h"
-#include "store/scratch.h"
+#include "store/store.h"
 
 #include <string.h>
 #include <unistd.h>

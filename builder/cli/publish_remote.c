@@ -6,7 +6,7 @@
 #include "model/git_url.h"
 #include "net/url.h"
 #include "publish/server/upload.h"
-#include "store/scratch.h"
+#include "store/store.h"
 
 #include <string.h>
 

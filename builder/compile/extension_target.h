@@ -8,6 +8,7 @@
 #ifndef WS_COMPILE_EXTENSION_TARGET_H
 #define WS_COMPILE_EXTENSION_TARGET_H
 
+#include "engine/action.h"
 #include "engine/graph.h"
 #include "kit/cuda/cuda.h"
 #include "kit/floor/floor.h"
@@ -106,5 +107,22 @@ const struct ws_action *ws_target_link(const struct ws_target *target, const str
  */
 const char *const *ws_target_needed(
 	const struct ws_target *target, bool runtime, struct ws_arena *a);
+
+/** Takes the words that do not hold out of @a words, which may be of nvcc or of a host compiler. */
+void ws_size_flags_drop(ws_name_list *words, const struct ws_size_options *size);
+
+/** Adds nvcc's words for compression. */
+void ws_size_flags_add_nvcc(
+	ws_name_list *words, const struct ws_size_options *size, struct ws_arena *a);
+
+/** For gcc, g++, clang, nvcc and the shells between them. */
+enum ws_log_says ws_compile_log_says(const char *tail);
+
+/** Name of the dependency file that every link command must write. */
+#define WS_LINK_DEPFILE "link.d"
+
+/** For struct ws_action.find_reads. */
+bool ws_link_reads(const struct ws_action *action, const char *work, const char *log,
+	struct ws_arena *a, struct ws_reads *reads, struct ws_err *err);
 
 #endif

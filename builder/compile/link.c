@@ -1,7 +1,6 @@
-/* link.c - objects and stubs to a module. The stubs carry names only, so a link is the same for
- * every torch release whose objects are the same; whether the symbols exist is judged
+/* extension_target.c - objects and stubs to a module. The stubs carry names only, so a link is the
+ * same for every torch release whose objects are the same; whether the symbols exist is judged
  * afterwards. */
-#include "compile/link.h"
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -9,7 +8,6 @@
 #include "base/str.h"
 #include "compile/extension_target.h"
 #include "compile/header_reads.h"
-#include "compile/log_says.h"
 #include "elf/stub.h"
 #include "engine/names.h"
 #include "store/cas.h"

@@ -12,8 +12,18 @@
 #ifndef WS_COMPILE_SPLIT_H
 #define WS_COMPILE_SPLIT_H
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "compile/extension_target.h"
 #include "compile/nvcc_steps.h"
+
+/**
+ * Adds @a text to @a out, its markers' relative names below WS_SOURCE_ROOT (extension_target.h):
+ * # 1 "src/a.cu" becomes # 1 "/wheelsmith/src/a.cu".
+ */
+void ws_markers_anchor(struct ws_str text, struct ws_buf *out);
+
+/* ---- actions ---- */
 
 /** The path, in place of the unit's, that words for ws_split_make hold: with the same ending. */
 const char *ws_split_stand_in(const char *path, struct ws_arena *a);

@@ -4,7 +4,7 @@
 #include "explain/remedy.h"
 #include "inspect/site.h"
 #include "judge/torch_place.h"
-#include "store/scratch.h"
+#include "store/store.h"
 
 const char *
 ws_doctor_build(const struct ws_doctor *d, const char *package, const char *version)

@@ -1,8 +1,8 @@
 /* remote.c - the server of the user's configuration: whether it answers, what it can, how far it
  * is. The one part that asks a network, and only where that was wanted. */
 #include "doctor/doctor.h"
-#include "remote/capabilities.h"
-#include "remote/http_cache.h"
+#include "remote/grpc_cache.h"
+#include "remote/server.h"
 #include "sys/clock.h"
 
 #include <stdlib.h>

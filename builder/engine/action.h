@@ -157,4 +157,23 @@ struct ws_action {
 	struct ws_limits limits;          /**< timeout_ms 0: the engine's rule; output is not limited */
 };
 
+/** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */
+const char *const *ws_action_words(
+	const struct ws_action *action, const char *const *words, const char *dir, struct ws_arena *a);
+
+/** The program to start, tokens replaced. */
+const char *ws_action_program(const struct ws_action *action, const char *dir, struct ws_arena *a);
+
+/* ---- in which mount a canonical name lies ---- */
+
+/** The mount that @a name lies in, and the rest of the name; NULL when in none. */
+const struct ws_mount *ws_mount_of(
+	const struct ws_action *action, const char *name, const char **rest);
+
+/** True when the name lies in no tree of @a action: its digest may change between two runs. */
+bool ws_names_is_outside(const struct ws_action *action, const char *name);
+
+/** Where the file is on this host; @a name may be all of it. */
+const char *ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a);
+
 #endif

@@ -1,9 +1,8 @@
-/* action_cache.c - lookup and recording; the texts are cache_text.c's. */
+/* action_cache.c - lookup and recording; the texts are action_key.c's. */
 #include "engine/action_cache.h"
 
 #include "base/buf.h"
 #include "engine/action_key.h"
-#include "engine/cache_text.h"
 #include "engine/graph.h"
 #include "engine/reads_manifest.h"
 #include "engine/sharing.h"

@@ -1,11 +1,10 @@
 /* engine.c - the loop: look up what is ready, start what fits, wait, take what ended. How that
- * changes nodes is states.c's, what is kept of a job record.c's, what its end means outcome.c's,
- * where and how it runs the runner's. */
+ * changes nodes is graph_run.c's, what is kept of a job job_outcome.c's, what its end means
+ * job_outcome.c's, where and how it runs the runner's. */
 #include "engine/engine.h"
 
-#include "engine/outcome.h"
-#include "engine/record.h"
-#include "engine/run.h"
+#include "engine/graph_run.h"
+#include "engine/job_outcome.h"
 #include "engine/sharing.h"
 #include "engine/worker_files.h"
 #include "sys/clock.h"

@@ -46,3 +46,156 @@ ws_graph_measure(struct ws_graph *graph)
 		node->path_ms = longest + node->estimate.wall_ms;
 	}
 }
+
+/* ---- the nodes of a run that can go on ---- */
+
+void
+ws_queue_add_ready(struct ws_queue *q, struct ws_node *node)
+{
+	*ws_vec_push(&q->ready, q->a) = node;
+}
+
+struct ws_node *
+ws_queue_next_ready(struct ws_queue *q)
+{
+	if (q->first == q->ready.len) {
+		q->first = q->ready.len = 0;
+		return NULL;
+	}
+	return q->ready.at[q->first++];
+}
+
+static bool
+is_before(const struct ws_node *x, const struct ws_node *y)
+{
+	return x->path_ms != y->path_ms ? x->path_ms > y->path_ms : x->id < y->id;
+}
+
+static void
+place(ws_node_list *heap, size_t at, struct ws_node *node)
+{
+	heap->at[at] = node;
+	node->queued_at = at;
+}
+
+static void
+move_up(ws_node_list *heap, size_t at)
+{
+	struct ws_node *node = heap->at[at];
+	while (at > 0 && is_before(node, heap->at[(at - 1) / 2])) {
+		place(heap, at, heap->at[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	place(heap, at, node);
+}
+
+static void
+move_down(ws_node_list *heap, size_t at)
+{
+	struct ws_node *node = heap->at[at];
+	for (;;) {
+		size_t child = 2 * at + 1;
+		if (child >= heap->len) {
+			break;
+		}
+		if (child + 1 < heap->len && is_before(heap->at[child + 1], heap->at[child])) {
+			child++;
+		}
+		if (!is_before(heap->at[child], node)) {
+			break;
+		}
+		place(heap, at, heap->at[child]);
+		at = child;
+	}
+	place(heap, at, node);
+}
+
+static ws_node_list *
+heap_of(struct ws_queue *q, const struct ws_node *node)
+{
+	return &q->runnable[node->goes_away];
+}
+
+void
+ws_queue_add_runnable(struct ws_queue *q, struct ws_node *node)
+{
+	ws_node_list *heap = heap_of(q, node);
+	node->state = WS_NODE_RUNNABLE;
+	*ws_vec_push(heap, q->a) = node;
+	move_up(heap, heap->len - 1);
+}
+
+struct ws_node *
+ws_queue_next_runnable(struct ws_queue *q, bool goes_away)
+{
+	ws_node_list *heap = &q->runnable[goes_away];
+	if (heap->len == 0) {
+		return NULL;
+	}
+	struct ws_node *first = heap->at[0];
+	struct ws_node *last = heap->at[--heap->len];
+	first->queued_at = WS_NOT_QUEUED;
+	if (heap->len > 0) {
+		place(heap, 0, last);
+		move_down(heap, 0);
+	}
+	return first;
+}
+
+uint64_t
+ws_queue_longest_ms(const struct ws_queue *q)
+{
+	uint64_t longest_ms = 0;
+	for (size_t i = 0; i < WS_LEN(q->runnable); i++) {
+		uint64_t path_ms = q->runnable[i].len > 0 ? q->runnable[i].at[0]->path_ms : 0;
+		longest_ms = path_ms > longest_ms ? path_ms : longest_ms;
+	}
+	return longest_ms;
+}
+
+void
+ws_queue_release(struct ws_queue *q, struct ws_node *node)
+{
+	if (!node->made_key) {
+		return;
+	}
+	ws_map_put(&q->makers, node->made_key, NULL, q->a);
+	node->made_key = NULL;
+	struct ws_node *next = node->same_key;
+	node->same_key = NULL;
+	while (next) {
+		struct ws_node *waiting = next;
+		next = waiting->same_key;
+		waiting->same_key = NULL;
+		if (waiting->state == WS_NODE_WAITING) {
+			waiting->state = WS_NODE_READY;
+			ws_queue_add_ready(q, waiting);
+		}
+	}
+}
+
+bool
+ws_queue_claim(struct ws_queue *q, struct ws_node *node)
+{
+	struct ws_node *maker = ws_map_get(&q->makers, node->base.hex);
+	if (!maker) {
+		ws_queue_release(q, node);
+		/* A copy: a key that is computed again may differ, if a file changed. */
+		node->made_key = ws_arena_strdup(q->a, node->base.hex);
+		ws_map_put(&q->makers, node->made_key, node, q->a);
+		return true;
+	}
+	if (maker == node) {
+		return true;
+	}
+	node->state = WS_NODE_WAITING;
+	node->same_key = maker->same_key;
+	maker->same_key = node;
+	if (node->path_ms > maker->path_ms) {
+		maker->path_ms = node->path_ms;
+		if (maker->queued_at != WS_NOT_QUEUED) {
+			move_up(heap_of(q, maker), maker->queued_at);
+		}
+	}
+	return false;
+}

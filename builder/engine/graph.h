@@ -8,6 +8,7 @@
 #define WS_ENGINE_GRAPH_H
 
 #include "base/event.h"
+#include "base/map.h"
 #include "engine/action_cache.h"
 
 enum ws_node_state {
@@ -41,8 +42,8 @@ struct ws_node {
 	uint64_t measured_ms; /**< how long it took when last measured; 0: never ran to its end here */
 	struct ws_need need;
 	uint64_t path_ms;         /**< longest remaining path from here, itself included */
-	size_t queued_at;         /**< place among those to run (queue.h), or WS_NOT_QUEUED */
-	const char *made_key;     /**< the base key that it has claimed (queue.h); NULL: none */
+	size_t queued_at;         /**< place among those to run (graph.h), or WS_NOT_QUEUED */
+	const char *made_key;     /**< the base key that it has claimed (graph.h); NULL: none */
 	struct ws_node *same_key; /**< the next of those that wait for the same claim */
 	struct ws_node *whole;    /**< the node that this one is a part of; NULL: none */
 	ws_node_list parts; /**< what makes its result, after it was looked up in vain; empty: itself */
@@ -72,5 +73,41 @@ struct ws_node *ws_graph_add(struct ws_graph *graph, const struct ws_action *act
 
 /** Fills path_ms from the estimates: one pass from the last node to the first. */
 void ws_graph_measure(struct ws_graph *graph);
+
+/* ---- the nodes of a run that can go on ---- */
+
+/** Zeroed but for the arena, it is empty. */
+struct ws_queue {
+	struct ws_arena *a;
+	ws_node_list ready; /**< READY, from `first` on */
+	size_t first;
+	ws_node_list runnable[2]; /**< RUNNABLE, by goes_away: heaps by path_ms, then id */
+	struct ws_map makers;     /**< base key -> the node that has claimed it; NULL: none */
+};
+
+/** @a node is READY. */
+void ws_queue_add_ready(struct ws_queue *q, struct ws_node *node);
+
+/** Takes the node that has been ready longest; NULL: none is. */
+struct ws_node *ws_queue_next_ready(struct ws_queue *q);
+
+/**
+ * The store has no result for @a node. True: it is the one that gets it. False: another node of its
+ * base key is; then
+ * @a node is WAITING, and that one gets the longer remaining path of the two.
+ */
+bool ws_queue_claim(struct ws_queue *q, struct ws_node *node);
+
+/** @a node, which has its key, is RUNNABLE. */
+void ws_queue_add_runnable(struct ws_queue *q, struct ws_node *node);
+
+/** Takes the most urgent of those that go away, or of the others; NULL: there is none. */
+struct ws_node *ws_queue_next_runnable(struct ws_queue *q, bool goes_away);
+
+/** Longest remaining path of those to run; 0: there are none. */
+uint64_t ws_queue_longest_ms(const struct ws_queue *q);
+
+/** @a node is over: those that waited for its key are READY. */
+void ws_queue_release(struct ws_queue *q, struct ws_node *node);
 
 #endif

@@ -4,12 +4,23 @@
  * Each in its own folder below the run's (work.h) and its own process group, with its own log.
  * Samples memory ten times a second; ends a job past its deadline by the kill ladder: TERM to the
  * group, grace, KILL. There is room for one more where the host has the memory. What it left is
- * taken by collect.h.
+ * taken by local.h.
  */
 #ifndef WS_ENGINE_LOCAL_H
 #define WS_ENGINE_LOCAL_H
 
 #include "engine/runner.h"
+#include "engine/work.h"
+
+/**
+ * Fills what @a done lacks; its ids, statuses and costs are there. @a log is the log's file and may
+ * be missing.
+ * @a started_file_ns: when the command was started.
+ */
+void ws_collect(const struct ws_work *work, const struct ws_job *job, const char *log,
+	int64_t started_file_ns, struct ws_done *done);
+
+/* ---- running ---- */
 
 struct ws_host;
 struct ws_stop;

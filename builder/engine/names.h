@@ -5,13 +5,13 @@
  * in a mount without a tree, and an absolute one, is a file outside every tree: its digest comes
  * from the ledger's memory of file digests, or, for an action that runs on other hosts, from what
  * those told (worker_files.h). Answers are kept for the run; what changes while a build runs is
- * changed_since.h's.
+ * reads_manifest.h's.
  */
 #ifndef WS_ENGINE_NAMES_H
 #define WS_ENGINE_NAMES_H
 
 #include "base/map.h"
-#include "engine/mounts.h"
+#include "engine/action.h"
 #include "store/ledger.h"
 
 /** Owned by the engine. */

@@ -24,7 +24,7 @@ struct ws_job {
 	struct ws_need need;
 	uint64_t deadline_ms; /**< 0: as long as it takes */
 	int64_t
-		since_file_ns; /**< digests of files outside of trees are as old as this (changed_since.h) */
+		since_file_ns; /**< digests of files outside of trees are as old as this (reads_manifest.h) */
 	struct ws_arena *a; /**< for what the runner needs to remember of it, and for what it says */
 	const char *dir;    /**< set by start: where it runs on this host; NULL: elsewhere */
 };

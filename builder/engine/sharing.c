@@ -4,7 +4,6 @@
 #include "engine/sharing.h"
 
 #include "engine/action_key.h"
-#include "engine/cache_text.h"
 #include "engine/reads_manifest.h"
 #include "engine/worker_files.h"
 #include "store/cas.h"

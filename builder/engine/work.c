@@ -1,5 +1,5 @@
 /* work.c - making folders and links; running in them is the runner's, taking outputs
- * collect.c's. */
+ * local.c's. */
 #include "engine/work.h"
 
 #include "base/fs.h"

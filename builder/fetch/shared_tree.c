@@ -1,8 +1,8 @@
 #include "fetch/shared_tree.h"
 
 #include "base/fs.h"
-#include "store/scratch.h"
 #include "store/shared_entries.h"
+#include "store/store.h"
 
 #define KIND "tree"
 #define LARGEST_LISTING ((uint64_t)64 << 20)

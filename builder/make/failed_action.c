@@ -1,7 +1,7 @@
 #include "make/failed_action.h"
 
 #include "base/buf.h"
-#include "engine/words.h"
+#include "engine/action.h"
 #include "store/cas.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "net/remote.h"
 #include "net/url.h"
 #include "store/cas.h"
-#include "store/scratch.h"
+#include "store/store.h"
 #include "wheelfile/label_check.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "kit/cuda/gpu.h"
 #include "prebuilt/candidate_memory.h"
 #include "produce/selection_request.h"
-#include "store/cells.h"
+#include "store/results.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #define WS_REMOTE_BLOBS_H
 
 #include "net/rpc.h"
-#include "remote/cache_server.h"
 #include "remote/reapi.pb-c.h"
+#include "remote/server.h"
 
 /** Bytes of the files of a batch at most. */
 #define WS_BATCH ((uint64_t)1 << 20)

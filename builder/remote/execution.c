@@ -10,7 +10,7 @@
 #include "remote/farm_workers.h"
 #include "remote/grpc_cache.h"
 #include "remote/operation.h"
-#include "remote/unary.h"
+#include "remote/reapi_call.h"
 #include "remote/worker_result.h"
 #include "sys/clock.h"
 

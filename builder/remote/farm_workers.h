@@ -9,8 +9,8 @@
 #include "base/event.h"
 #include "engine/worker_files.h"
 #include "net/rpc.h"
-#include "remote/cache_server.h"
 #include "remote/remote_action.h"
+#include "remote/server.h"
 
 /** All borrowed. */
 struct ws_farm_workers_query {

@@ -1,8 +1,7 @@
-/* http_cache.c - batches of requests, one an item. */
-#include "remote/http_cache.h"
-
+/* server.c - batches of requests, one an item. */
 #include "base/digest.h"
 #include "base/fs.h"
+#include "remote/server.h"
 #include "sys/clock.h"
 
 #include <fcntl.h>

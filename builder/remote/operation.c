@@ -1,7 +1,7 @@
 /* operation.c - what the server says while it goes on, and what its end means. */
 #include "remote/operation.h"
 
-#include "remote/protobuf.h"
+#include "remote/reapi_call.h"
 #include "sys/clock.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 
 #include "net/rpc.h"
 #include "remote/reapi.pb-c.h"
+#include "remote/reapi_call.h"
 #include "remote/remote_action.h"
-#include "remote/unary.h"
 
 enum ws_operation_end {
 	WS_OPERATION_DONE,    /**< there is a result */

@@ -6,10 +6,9 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "remote/action_result.h"
 #include "remote/grpc_cache.h"
-#include "remote/http_cache.h"
-#include "remote/signed_text.h"
+#include "remote/record_text.h"
+#include "remote/server.h"
 #include "store/cas.h"
 
 #include <string.h>

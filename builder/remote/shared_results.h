@@ -1,8 +1,8 @@
 /**
  * shared_results.h - results shared through a cache server
  *
- * A struct ws_shared over a cache server (cache_server.h): records are ActionResults there
- * (action_result.h) with a signature in their text (signed_text.h). A record counts when a trusted
+ * A struct ws_shared over a cache server (server.h): records are ActionResults there
+ * (record_text.h) with a signature in their text (record_text.h). A record counts when a trusted
  * key has signed it, and anything else is a miss. A server that does not answer, or refuses, is
  * warned of once and not asked again in the run; one that does not take results likewise. Nothing
  * here fails a build.

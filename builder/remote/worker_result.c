@@ -2,7 +2,6 @@
 #include "remote/worker_result.h"
 
 #include "base/fs.h"
-#include "engine/changed_since.h"
 #include "engine/reads_manifest.h"
 #include "engine/remote_order.h"
 #include "engine/worker_files.h"

@@ -11,8 +11,8 @@
 
 #include "engine/names.h"
 #include "engine/runner.h"
-#include "remote/cache_server.h"
 #include "remote/reapi.pb-c.h"
+#include "remote/server.h"
 
 typedef WS_VEC(struct ws_item) ws_item_list;
 

@@ -11,7 +11,22 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/map.h"
 #include "store/store.h"
+#include "store/tree.h"
+
+/** Zeroed but for the arena, nothing was taken. */
+struct ws_used_entries {
+	struct ws_arena *a;
+	struct ws_map trees; /**< by path: const struct ws_tree * */
+	struct ws_map files; /**< digests of cas.h */
+};
+
+/** Each does nothing where @a store does not note what is taken. */
+void ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tree);
+void ws_used_entries_add_file(const struct ws_store *store, const char *digest);
+
+/* ---- files ---- */
 
 /** The file is there and whole: one that is not what its name says is removed, with a warning. */
 bool ws_cas_has(const struct ws_store *store, const char *digest);

@@ -8,8 +8,8 @@
  * believed unseen: what leaves the store is held against its digest, where need be by a memory of
  * sizes and times; what is damaged is removed, and made again as if it had never been there, and
  * what cannot be read ends the run. Builds share LOCK; who makes room holds it alone (inventory.h).
- * This header is the folder itself; cas.h, results.h, cells.h, tree.h and ledger.h are what lies in
- * it.
+ * This header is the folder itself; cas.h, results.h, results.h, tree.h and ledger.h are what lies
+ * in it.
  */
 #ifndef WS_STORE_STORE_H
 #define WS_STORE_STORE_H
@@ -19,6 +19,25 @@
 #include "base/user_env.h"
 
 #include <sys/stat.h>
+
+struct ws_scratch {
+	const char *path; /**< absolute; NULL: there is none */
+	int fd;           /**< holds the lock; -1 where the file system has none for folders */
+};
+
+/** Makes "<prefix>XXXXXX" in @a partial, the store's folder, mode 0700. */
+bool ws_scratch_make(const char *partial, const char *prefix, struct ws_arena *a,
+	struct ws_scratch *s, struct ws_err *err);
+
+/** Removes the folder, unless it was renamed away, and lets go. Twice, or without one, is fine. */
+void ws_scratch_drop(struct ws_scratch *s);
+
+/** Removes the folders in @a partial that no process holds, and files older than a week. */
+void ws_scratch_sweep(const char *partial);
+
+#define WS_AUTO_SCRATCH __attribute__((cleanup(ws_scratch_drop)))
+
+/* ---- the store ---- */
 
 struct ws_events;
 struct ws_ledger;
@@ -33,7 +52,7 @@ struct ws_store {
 	struct ws_arena *a;             /**< the one it was opened with */
 	struct ws_err *unread;          /**< of an entry that may be whole; NULL: not wanted */
 	struct ws_map *checked;         /**< trees that were held against their listing in this run */
-	struct ws_used_entries *used; /**< where set, what leaves the store is noted: used_entries.h */
+	struct ws_used_entries *used;   /**< where set, what leaves the store is noted: cas.h */
 };
 
 /**

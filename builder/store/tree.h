@@ -2,7 +2,7 @@
  * tree.h - immutable folders with a digest
  *
  * Every archive kit and every source is one. A tree is built in partial/, then its listing
- * (tree_list.h) is hashed, and it is renamed to trees/<name>-<digest>/ with the listing beside it
+ * (tree.h) is hashed, and it is renamed to trees/<name>-<digest>/ with the listing beside it
  * (<name>-<digest>.list). Two builders of the same tree are harmless: the second finds it there.
  */
 #ifndef WS_STORE_TREE_H
@@ -13,9 +13,20 @@
 #include "base/listing.h"
 #include "base/str.h"
 #include "store/store.h"
-#include "store/tree_list.h"
 
 #include <sys/types.h>
+
+/** Appends the text of sorted entries. */
+void ws_tree_list_write(const struct ws_tree_entry *entries, size_t count, struct ws_buf *text);
+
+/** The entries and their digest, in @a a; false: not a listing. @a sized: all have their sizes. */
+bool ws_tree_list_read(struct ws_str text, struct ws_arena *a, struct ws_tree_entry **entries,
+	size_t *count, struct ws_digest *digest, bool *sized);
+
+/** The digest that a tree of these files has; sorts them. */
+struct ws_digest ws_tree_digest(struct ws_tree_entry *entries, size_t count);
+
+/* ---- trees ---- */
 
 /** A finished tree. */
 struct ws_tree {

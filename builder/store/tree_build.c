@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "store/scratch.h"
+#include "store/store.h"
 #include "store/tree.h"
 
 #include <errno.h>

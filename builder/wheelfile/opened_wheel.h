@@ -14,7 +14,7 @@
 #include "fetch/fetch.h"
 #include "net/index_page.h"
 #include "net/remote.h"
-#include "store/scratch.h"
+#include "store/store.h"
 #include "store/tree.h"
 #include "sys/stop.h"
 

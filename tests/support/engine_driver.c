@@ -16,7 +16,6 @@
  * of time. STORE must be new.
  */
 #include "base/fs.h"
-#include "engine/collect.h"
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "store/cas.h"

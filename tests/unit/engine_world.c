@@ -2,7 +2,7 @@
 #include "engine_world.h"
 
 #include "base/fs.h"
-#include "engine/collect.h"
+#include "engine/local.h"
 
 static const struct scripted_line *
 next_line(struct scripted *s, const char *subject)

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "compile/extension_target.h"
-#include "compile/link.h"
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "sys/child.h"

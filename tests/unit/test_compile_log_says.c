@@ -1,7 +1,7 @@
 /* test_compile_log_says.c - what drivers say of their children, as they say it. */
 #include "test.h"
 
-#include "compile/log_says.h"
+#include "compile/extension_target.h"
 
 WS_TEST(phrases_of_drivers_are_known)
 {

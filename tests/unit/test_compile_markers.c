@@ -1,7 +1,7 @@
 /* test_compile_markers.c - line markers lose the folder in which text was preprocessed. */
 #include "test.h"
 
-#include "compile/markers.h"
+#include "compile/split.h"
 
 WS_TEST(relative_names_of_markers_get_a_root)
 {

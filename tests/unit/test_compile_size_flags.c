@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "compile/size_flags.h"
+#include "compile/extension_target.h"
 
 static const char *
 dropped(const char *text, struct ws_size_options size, struct ws_arena *a)

@@ -1,7 +1,7 @@
 /* test_engine_queue.c - who is next, and who waits with whom. */
 #include "test.h"
 
-#include "engine/queue.h"
+#include "engine/graph.h"
 
 static struct ws_node *
 make_node(struct ws_arena *a, unsigned id, uint64_t path_ms, char key)

@@ -2,8 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "remote/action_result.h"
-#include "remote/signed_text.h"
+#include "remote/record_text.h"
 
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 

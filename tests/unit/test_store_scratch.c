@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "store/scratch.h"
+#include "store/store.h"
 #include "store/tree.h"
 
 #include <dirent.h>

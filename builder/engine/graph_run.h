@@ -1,15 +1,15 @@
 /**
- * run.h - one run of a graph, shared by the files that make the engine
+ * graph_run.h - one run of a graph, shared by the files that make the engine
  *
- * engine.c decides what is looked up and started; states.c changes the states of nodes; progress.c
- * reports them. Nobody else includes this.
+ * engine.c decides what is looked up and started; graph_run.c changes the states of nodes;
+ * graph_run.c reports them. Nobody else includes this.
  */
-#ifndef WS_ENGINE_RUN_H
-#define WS_ENGINE_RUN_H
+#ifndef WS_ENGINE_GRAPH_RUN_H
+#define WS_ENGINE_GRAPH_RUN_H
 
 #include "base/map.h"
 #include "engine/engine.h"
-#include "engine/queue.h"
+#include "engine/graph.h"
 
 struct ws_run {
 	struct ws_engine *e;
@@ -33,7 +33,7 @@ struct ws_run {
 	struct ws_err fatal;
 };
 
-/* ---- states.c ---- */
+/* ---- graph_run.c ---- */
 
 /** @a node of the graph takes part from now on. */
 void ws_run_open(struct ws_run *r, struct ws_node *node);
@@ -59,7 +59,7 @@ void ws_run_cancel(struct ws_run *r, struct ws_node *node);
 /** The run itself cannot go on; the first reason counts. */
 void ws_run_give_up(struct ws_run *r, const struct ws_err *err);
 
-/* ---- progress.c ---- */
+/* ---- graph_run.c ---- */
 
 void ws_run_report_started(const struct ws_run *r, const struct ws_node *node);
 void ws_run_report_done(const struct ws_run *r, const struct ws_node *node);

@@ -1,7 +1,8 @@
-/* words.c - replacing tokens, which may stand anywhere in a word. */
-#include "engine/words.h"
+/* action.c - replacing tokens, which may stand anywhere in a word. */
+#include "engine/action.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -61,4 +62,39 @@ const char *
 ws_action_program(const struct ws_action *action, const char *dir, struct ws_arena *a)
 {
 	return expand(action, action->tool.program, dir, a);
+}
+
+/* ---- in which mount a canonical name lies ---- */
+
+const struct ws_mount *
+ws_mount_of(const struct ws_action *action, const char *name, const char **rest)
+{
+	size_t len = strcspn(name, "/");
+	if (name[0] == '/' || name[len] == '\0') {
+		return NULL;
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const struct ws_mount *mount = &action->mounts[i];
+		if (strlen(mount->name) == len && memcmp(mount->name, name, len) == 0) {
+			*rest = name + len + 1;
+			return mount;
+		}
+	}
+	return NULL;
+}
+
+bool
+ws_names_is_outside(const struct ws_action *action, const char *name)
+{
+	const char *rest;
+	const struct ws_mount *mount = ws_mount_of(action, name, &rest);
+	return !mount || !mount->tree;
+}
+
+const char *
+ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a)
+{
+	const char *rest;
+	const struct ws_mount *mount = ws_mount_of(action, name, &rest);
+	return mount ? ws_path_join(a, mount->path, rest, NULL) : name;
 }

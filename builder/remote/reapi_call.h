@@ -1,11 +1,36 @@
 /**
- * unary.h - calls of one message that are answered by one message
+ * reapi_call.h - calls of one message that are answered by one message
  */
-#ifndef WS_REMOTE_UNARY_H
-#define WS_REMOTE_UNARY_H
+#ifndef WS_REMOTE_REAPI_CALL_H
+#define WS_REMOTE_REAPI_CALL_H
 
+#include "base/buf.h"
 #include "net/rpc.h"
-#include "remote/cache_server.h"
+#include "remote/reapi.pb-c.h"
+#include "remote/server.h"
+
+#include <string.h>
+
+/** Its structs know no const; what is packed is only read. */
+static inline void *
+ws_protobuf_borrow(const void *bytes)
+{
+	void *same;
+	memcpy(&same, &bytes, sizeof(same));
+	return same;
+}
+
+/** The message of a digest; borrows @a hash. */
+Reapi__Digest ws_protobuf_digest(const char *hash, uint64_t size_bytes);
+
+/** Appends @a message, a pointer to one of the generated structs. */
+void ws_protobuf_pack(const void *message, struct ws_buf *out);
+
+/** NULL: it is no such message. */
+void *ws_protobuf_unpack(
+	const ProtobufCMessageDescriptor *type, struct ws_str bytes, struct ws_arena *a);
+
+/* ---- calls ---- */
 
 struct ws_unary {
 	struct ws_call call; /**< first */
