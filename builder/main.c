@@ -31,11 +31,10 @@
  * Which folder may use which is written in builder/LAYERS; why things are as they are, in
  * ARCHITECTURE.md.
  */
-#include "base/str.h"
-#include "base/suggest.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/cure.h"
-#include "sys/limits.h"
+#include "sys/spawn.h"
 
 #include <limits.h>
 #include <malloc.h>

@@ -7,7 +7,7 @@
 #ifndef WS_ARCHIVE_INFLATE_H
 #define WS_ARCHIVE_INFLATE_H
 
-#include "base/str.h"
+#include "base/text.h"
 
 enum ws_inflate_state {
 	WS_INFLATE_MORE, /**< all of the input was used; the stream goes on */

@@ -20,8 +20,8 @@
 #ifndef WS_ARCHIVE_MEMBERS_H
 #define WS_ARCHIVE_MEMBERS_H
 
-#include "base/digest.h"
-#include "base/map.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "archive/rule_err.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* tar.c - the door to libarchive's writer; its reader's is unpack.c. */
 #include "archive/tar.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 
 #include <archive.h>

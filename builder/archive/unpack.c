@@ -2,13 +2,109 @@
  * unpack_zip.c's. */
 #include "archive/unpack.h"
 
+#include "archive/zip.h"
 #include "base/fs.h"
+#include "base/source.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include <errno.h>
 #include <locale.h>
+#include <string.h>
+
+/* ---- zipped sources ---- */
+
+struct zip_unpack {
+	struct ws_zip_sink sink; /* first */
+	struct ws_unpack_sink *to;
+	struct ws_members members;
+	struct ws_member member; /* the one that comes now */
+	struct ws_buf target;    /* of a link */
+	bool wanted;
+	struct ws_arena *a;
+};
+
+static bool
+begin_entry(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err)
+{
+	struct zip_unpack *u = (struct zip_unpack *)self;
+	u->member = (struct ws_member){
+		.name = ws_member_plain_name(entry->name, u->a),
+		.kind = entry->is_dir ? WS_MEMBER_FOLDER
+			: entry->is_link  ? WS_MEMBER_LINK
+							  : WS_MEMBER_FILE,
+		.executable = !entry->is_link && entry->mode & 0111,
+	};
+	if (!ws_members_enter(&u->members, &u->member, err)) {
+		return false;
+	}
+	ws_buf_clear(&u->target);
+	u->wanted = !u->to->wants || u->to->wants(u->to, &u->member);
+	return !u->wanted || entry->is_link || u->to->begin(u->to, &u->member, err);
+}
+
+static bool
+take_bytes(struct ws_zip_sink *self, const void *data, size_t len, struct ws_err *err)
+{
+	struct zip_unpack *u = (struct zip_unpack *)self;
+	if (!u->wanted) {
+		return true;
+	}
+	if (u->member.kind == WS_MEMBER_LINK) {
+		ws_buf_add(&u->target, data, len);
+		return true;
+	}
+	return ws_members_add_bytes(&u->members, u->member.name, len, err)
+		&& u->to->bytes(u->to, data, len, err);
+}
+
+static bool
+end_entry(struct ws_zip_sink *self, struct ws_err *err)
+{
+	struct zip_unpack *u = (struct zip_unpack *)self;
+	if (!u->wanted || u->member.kind == WS_MEMBER_FOLDER) {
+		return true;
+	}
+	if (u->member.kind == WS_MEMBER_FILE) {
+		return u->to->end(u->to, err);
+	}
+	u->member.target = ws_buf_text(&u->target);
+	if (strlen(u->member.target) != u->target.len) {
+		return ws_members_refuse(
+			&u->members, err, "link", u->member.name, "a zero byte in its target");
+	}
+	return ws_members_check_link(&u->members, &u->member, err)
+		&& u->to->begin(u->to, &u->member, err);
+}
+
+static bool
+unpack_zip(const char *path, const char *name, const struct ws_member_limits *limits,
+	struct ws_unpack_sink *sink, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_FILE_SOURCE struct ws_file_source file;
+	if (!ws_file_source_open(path, &file, err)) {
+		return false;
+	}
+	file.source.name = name;
+	struct ws_zip zip;
+	struct ws_zip_limits of_sources = {.is_sources = true};
+	if (!ws_zip_open(&file.source, &of_sources, a, &zip, err)) {
+		return false;
+	}
+	const struct ws_zip_entry **all = WS_NEW_N(a, const struct ws_zip_entry *, zip.count);
+	for (size_t i = 0; i < zip.count; i++) {
+		all[i] = &zip.entries[i];
+	}
+	struct zip_unpack u = {.sink = {begin_entry, take_bytes, end_entry}, .to = sink, .a = a};
+	u.members = ws_members_begin(name, file.source.size, limits, a);
+	bool fine = ws_zip_read(&zip, all, zip.count, WS_ZIP_GAP_BYTES, &u.sink, err);
+	ws_buf_release(&u.target);
+	return fine;
+}
+
+/* ---- tar archives and Debian packages ---- */
 
 #define PIECE_BYTES ((size_t)64 << 10)
 
@@ -261,7 +357,7 @@ ws_unpack(const char *path, const char *name, enum ws_unpack_format format,
 	const struct ws_member_limits *limits, struct ws_unpack_sink *sink, struct ws_err *err)
 {
 	if (format == WS_UNPACK_ZIP) {
-		return ws_unpack_zip(path, name, limits, sink, err);
+		return unpack_zip(path, name, limits, sink, err);
 	}
 	struct stat status;
 	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, err);

@@ -5,7 +5,7 @@
 
 #include "archive/zip_format.h"
 #include "base/fs.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

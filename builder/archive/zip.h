@@ -18,9 +18,9 @@
 #define WS_ARCHIVE_ZIP_H
 
 #include "base/arena.h"
-#include "base/buf.h"
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/source.h"
+#include "base/text.h"
 
 #include <sys/types.h>
 

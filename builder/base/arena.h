@@ -1,9 +1,9 @@
 /**
- * arena.h - memory by lifetime
+ * arena.h - memory by lifetime: a bump allocator, arrays and maps that grow in it
  *
- * A bump allocator. There are three lifetimes: the session's, the plan's and the job's;
- * whoever passes the arena owns the result. Nothing is freed one by one. Memory is zeroed.
- * When the host has no memory left the process aborts: callers never check for NULL.
+ * There are three lifetimes: the session's, the plan's and the job's; whoever passes the arena owns
+ * the result. Nothing is freed one by one. Memory is zeroed. When the host has no memory left, the
+ * process aborts: callers never check for NULL.
  */
 #ifndef WS_BASE_ARENA_H
 #define WS_BASE_ARENA_H
@@ -11,7 +11,10 @@
 #include "base/attr.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 struct ws_arena;
 
@@ -54,5 +57,60 @@ ws_auto_arena(struct ws_arena *const *a)
 
 /** `WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();`: a job's or a test's arena. */
 #define WS_AUTO_ARENA __attribute__((cleanup(ws_auto_arena)))
+
+/* ---- arrays ---- */
+
+#define WS_VEC(type) \
+	struct { \
+		type *at; \
+		size_t len, cap; \
+	}
+
+static inline void
+ws_vec_grow(void *at, size_t len, size_t *cap, size_t size, struct ws_arena *a)
+{
+	if (len < *cap) {
+		return;
+	}
+	size_t wider = *cap ? *cap * 2 : 8;
+	void *moved = ws_arena_alloc(a, wider * size);
+	if (len > 0) {
+		memcpy(moved, *(void **)at, len * size);
+	}
+	*(void **)at = moved;
+	*cap = wider;
+}
+
+/** Room for @a count elements in an empty one, so that it does not grow until then. */
+#define ws_vec_reserve(v, count, a) \
+	((v)->cap = (count), (v)->at = ws_arena_alloc((a), (count) * sizeof(*(v)->at)))
+
+/** The address of one more, zeroed element. */
+#define ws_vec_push(v, a) \
+	(ws_vec_grow(&(v)->at, (v)->len, &(v)->cap, sizeof(*(v)->at), (a)), &(v)->at[(v)->len++])
+
+/* ---- maps from strings to pointers ---- */
+
+struct ws_map_slot {
+	const char *key;
+	const void *value;
+};
+
+/** Zeroed, it is an empty map. */
+struct ws_map {
+	struct ws_map_slot *slots; /**< in order of insertion */
+	size_t count, cap;
+	uint32_t *table; /**< index + 1 into slots, or 0 */
+	size_t table_size;
+};
+
+/** The value of @a key, or NULL; whether it may be changed is known to who put it there. */
+void *ws_map_get(const struct ws_map *map, const char *key);
+
+/** Sets the value; replaces an earlier one. */
+void ws_map_put(struct ws_map *map, const char *key, const void *value, struct ws_arena *a);
+
+/** True, and @a key is in the map afterwards, when it was not there: a set of strings. */
+bool ws_map_add(struct ws_map *map, const char *key, struct ws_arena *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* err.c - composing error values. Printing to a stream is out.c's; deciding is the caller's. */
 #include "base/err.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

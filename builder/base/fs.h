@@ -8,8 +8,8 @@
 #define WS_BASE_FS_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdint.h>
 #include <sys/stat.h>

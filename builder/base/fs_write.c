@@ -1,6 +1,6 @@
 /* fs_write.c - writing, copying and linking, in one step where others look. Until then a file has a
  * hidden name beside its own, ".NAME.part-PID.XXXXXX", which tells what a dead process left. */
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
  * has not. Decoding strings is left to cJSON. */
 #include "base/json_scan.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <string.h>

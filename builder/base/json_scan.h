@@ -8,8 +8,8 @@
 #ifndef WS_BASE_JSON_SCAN_H
 #define WS_BASE_JSON_SCAN_H
 
-#include "base/buf.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,8 @@
 /* json_write.c - the text grows as values are added, on one line; the pretty layout is made of it
  * at the end. Escapes are those that RFC 8259 section 7 asks for; everything else stands as it
  * is. */
-#include "base/json_write.h"
-
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,14 +1,15 @@
 /**
- * out.h - who may speak, and where to
+ * out.h - the two output streams, and one terminal line that is redrawn
  *
- * Results go to `out`, talk goes to `err`. Libraries never print; cli/ and report/ are given a
- * struct ws_out. Tests give it memory streams. In talk control characters become '?'.
+ * Results go to `out`, everything else to `err`. Libraries never print: cli/ and report/ get a
+ * struct ws_out, tests give it memory streams. In messages control characters become '?'.
  */
 #ifndef WS_BASE_OUT_H
 #define WS_BASE_OUT_H
 
 #include "base/err.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct ws_user_env;
@@ -40,5 +41,19 @@ void ws_out_error(const struct ws_out *out, const struct ws_err *err);
 bool ws_out_flush(const struct ws_out *out, struct ws_err *err);
 /** True when whoever read out is gone: it was a pipe, and its reader closed it. */
 bool ws_out_is_broken(const struct ws_out *out);
+
+/* ---- the line that is redrawn ---- */
+
+/** Columns that @a text takes. */
+unsigned ws_term_columns(const char *text);
+
+/** Cuts @a text in place to at most @a columns, ending in "…" when it was longer. */
+void ws_term_cut(char *text, unsigned columns);
+
+/** Draws @a text over the line the cursor is on; nothing unless out->redraws. */
+void ws_term_redraw(const struct ws_out *out, const char *text);
+
+/** Clears that line, so that other text can be printed. */
+void ws_term_clear(const struct ws_out *out);
 
 #endif

@@ -1,8 +1,8 @@
 /**
  * source.h - bytes at offsets: a local file, or a remote one read by ranges
  *
- * What the zip reader reads from. A read streams: bytes arrive in order in pieces of any size,
- * so nothing as large as a library needs to fit in memory.
+ * The zip reader reads from a source. A read streams: bytes arrive in order in pieces of any size,
+ * so nothing as large as a library needs to fit in memory. Remote sources: net/remote.h.
  */
 #ifndef WS_BASE_SOURCE_H
 #define WS_BASE_SOURCE_H
@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /** Takes the next bytes of a stream; false (with @a err set) ends it. */
 typedef bool (*ws_take)(void *self, const void *bytes, size_t len, struct ws_err *err);
@@ -34,5 +35,21 @@ struct ws_source {
 	bool (*read)(
 		struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err);
 };
+
+/* ---- a local file ---- */
+
+struct ws_file_source {
+	struct ws_source source; /**< hand out its address */
+	int fd;
+	struct stat opened; /**< as it was then */
+};
+
+/** Opens a regular file. @a path is borrowed for messages. */
+bool ws_file_source_open(const char *path, struct ws_file_source *file, struct ws_err *err);
+
+/** Closing twice, or one that did not open, is fine. */
+void ws_file_source_close(struct ws_file_source *file);
+
+#define WS_AUTO_FILE_SOURCE __attribute__((cleanup(ws_file_source_close)))
 
 #endif

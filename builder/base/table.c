@@ -1,7 +1,7 @@
 /* table.c - writing, printing and comparing records. Reading is in table_read.c. */
 #include "base/table.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -24,9 +24,8 @@
 #ifndef WS_BASE_TABLE_H
 #define WS_BASE_TABLE_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/json.h"
-#include "base/json_write.h"
 
 /** The state of reading one document. */
 struct ws_reader {

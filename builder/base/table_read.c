@@ -1,8 +1,7 @@
 /* table_read.c - reading an object by its table. The types of people's values are in
  * config/values.c. */
-#include "base/buf.h"
-#include "base/suggest.h"
 #include "base/table.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* user_env.c - look-ups without getenv(3). */
 #include "base/user_env.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #define WS_BASE_USER_ENV_H
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/text.h"
 
 struct ws_ledger;
 

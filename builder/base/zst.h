@@ -7,8 +7,8 @@
 #ifndef WS_BASE_ZST_H
 #define WS_BASE_ZST_H
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #define WS_ZST_SMALL 19 /**< for what is packed once and shipped */
 #define WS_ZST_FAST 3

@@ -4,7 +4,7 @@
 #include "archive/tar.h"
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "engine/action_cache.h"
 #include "store/cas.h"
 #include "store/results.h"

@@ -1,4 +1,4 @@
-#include "base/vec.h"
+#include "base/arena.h"
 #include "cli/selecting.h"
 #include "net/index.h"
 #include "net/url.h"

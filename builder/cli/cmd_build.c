@@ -1,6 +1,6 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "bundle/bundle.h"
 #include "cli/build_text.h"
 #include "cli/selecting.h"

@@ -1,7 +1,7 @@
 /* cmd_cache.c - `wheelsmith cache`: what the store holds, whether it is whole, less of it, and
  * results from one store to another. */
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "bundle/shared.h"
 #include "cli/command.h"
 #include "report/format.h"

@@ -1,11 +1,11 @@
 /* cmd_explain.c - `wheelsmith explain`: reads an error's text, prints what it means. The text may
  * be anybody's: what it names is not started, and this process limits itself before it reads it. */
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "explain/explain.h"
 #include "report/page.h"
-#include "sys/limits.h"
+#include "sys/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "make/pack.h"
-#include "sys/sweep.h"
+#include "sys/spawn.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* cmd_publish.c - wheelsmith publish: wheels into a private index. What an index is made of is
  * publish/'s. */
-#include "base/json_write.h"
-#include "base/sign.h"
+#include "base/crypto.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/publish_options.h"
 #include "cli/publish_remote.h"

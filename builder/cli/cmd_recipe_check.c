@@ -1,7 +1,7 @@
 /* cmd_recipe_check.c - `wheelsmith recipe check`: brings the sources where it may, prints what
  * draft/recipe_check.h found. Problems go to stderr as they are found, results to stdout. */
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "cli/cmd_recipe.h"
 #include "config/document.h"
 #include "config/recipe.h"

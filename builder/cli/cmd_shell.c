@@ -7,7 +7,6 @@
 #include "make/products.h"
 #include "report/status.h"
 #include "sys/spawn.h"
-#include "sys/sweep.h"
 
 #include <fnmatch.h>
 #include <string.h>

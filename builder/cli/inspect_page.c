@@ -1,7 +1,7 @@
 /* inspect_page.c - a label for each part, a line for each fact. What is wrong comes last. */
 #include "cli/inspect_page.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "report/format.h"
 #include "report/page.h"
 

@@ -1,8 +1,7 @@
 /* options.c - the door to popt: makes its table, and turns its errors into ours. */
 #include "cli/options.h"
 
-#include "base/str.h"
-#include "base/suggest.h"
+#include "base/text.h"
 
 #include <popt.h>
 

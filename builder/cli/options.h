@@ -7,9 +7,9 @@
 #ifndef WS_CLI_OPTIONS_H
 #define WS_CLI_OPTIONS_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/out.h"
-#include "base/vec.h"
 
 #include <stdint.h>
 

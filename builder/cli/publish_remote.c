@@ -2,7 +2,7 @@
 #include "cli/publish_remote.h"
 
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "model/git_url.h"
 #include "net/url.h"
 #include "publish/server/upload.h"

@@ -2,8 +2,8 @@
 #include "cli/typed.h"
 
 #include "base/fs.h"
-#include "base/json_write.h"
-#include "base/str.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "config/matrix.h"
 
 #include <string.h>

@@ -8,10 +8,8 @@
 #ifndef WS_COMPILE_ASKS_H
 #define WS_COMPILE_ASKS_H
 
-#include "base/buf.h"
-#include "base/map.h"
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 /* ---- the directives of a text that have to do with headers ----
  * Phases 1 to 3 of translation, as gcc and clang have them: a directive is found behind comments,

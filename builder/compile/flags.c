@@ -11,8 +11,8 @@
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
  *   - no debug info unless it was asked for, GPU code compressed as the toolkit can
  * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 
 #include <string.h>

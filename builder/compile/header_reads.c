@@ -7,10 +7,9 @@
  * uncacheable where it may lie outside of them. */
 #include "compile/header_reads.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "compile/asks.h"
 #include "engine/names.h"
 

@@ -2,10 +2,9 @@
  * same for every torch release whose objects are the same; whether the symbols exist is judged
  * afterwards. */
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 #include "compile/header_reads.h"
 #include "elf/stub.h"

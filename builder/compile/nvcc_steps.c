@@ -2,7 +2,7 @@
 #include "compile/nvcc_steps.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>

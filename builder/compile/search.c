@@ -1,7 +1,7 @@
 /* search.c - one pass over the words. What else makes a compiler read files is refused before it
  * comes here (recipe/words.h). */
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "compile/header_reads.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "compile/split.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 #include "compile/header_reads.h"
 #include "kit/cuda/parts.h"

@@ -12,8 +12,7 @@
 #ifndef WS_COMPILE_SPLIT_H
 #define WS_COMPILE_SPLIT_H
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 #include "compile/nvcc_steps.h"
 

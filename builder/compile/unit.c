@@ -1,7 +1,7 @@
 /* unit.c - the action that compiles one unit of a target. Which units there are is
  * recipe/units.h's. */
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 #include "compile/header_reads.h"
 #include "compile/split.h"

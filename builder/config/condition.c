@@ -1,7 +1,7 @@
 /* condition.c - whether a condition holds is model/condition.c's. */
 #include "config/condition.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "config/values.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "config/document.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/suggest.h"
-#include "base/vec.h"
+#include "base/text.h"
 
 #define LARGEST ((size_t)4 << 20)
 

@@ -6,7 +6,7 @@
 #ifndef WS_CONFIG_DOCUMENT_H
 #define WS_CONFIG_DOCUMENT_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/json.h"
 
 struct ws_document {

@@ -1,7 +1,7 @@
 /* known_bad.c - what rules mean is model/condition.h's. */
 #include "config/known_bad.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "config/condition.h"
 #include "config/values.h"
 

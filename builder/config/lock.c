@@ -2,7 +2,7 @@
 #include "config/lock.h"
 
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "config/condition.h"
 #include "config/values.h"
 

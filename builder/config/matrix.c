@@ -1,7 +1,7 @@
 /* matrix.c - the table of a matrix's keys. Values of the axes are axis.c's. */
 #include "config/matrix.h"
 
-#include "base/suggest.h"
+#include "base/text.h"
 #include "config/axis.h"
 #include "config/condition.h"
 #include "config/document.h"

@@ -1,6 +1,6 @@
 /* recipe_prebuilt.c - which wheels of a package were published, and how they are called. Asking for
  * them is prebuilt/'s business. */
-#include "base/buf.h"
+#include "base/text.h"
 #include "config/condition.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"

@@ -1,6 +1,6 @@
 /* recipe_source.c - where a recipe's sources come from, and patches to them. Fetching is fetch/. */
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "config/condition.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"

@@ -1,9 +1,9 @@
 /* recipes.c - listing folders and looking a recipe up. Reading one is recipe.c's. */
 #include "config/recipes.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/suggest.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "config/document.h"
 #include "config/recipe.h"
 #include "model/wheel_name.h"

@@ -1,10 +1,10 @@
 /* deliver.c - wheels, logs, editor databases. The records are records.c's. */
 #include "dist/deliver.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json_write.h"
-#include "base/map.h"
-#include "base/str.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "engine/action.h"
 #include "make/import.h"
 #include "make/pack.h"

@@ -5,9 +5,9 @@
  * place. */
 #include "dist/records.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json_write.h"
-#include "base/map.h"
+#include "base/json.h"
 #include "dist/deliver.h"
 #include "sys/flock.h"
 #include "wheelfile/dist_info.h"

@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/vec.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* requirements.c - requirements files that pip takes with --require-hashes: what can stand in one,
  * and how each wheel is named there. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "dist/records.h"
 #include "model/version.h"
 #include "model/wheel_name.h"

@@ -3,7 +3,7 @@
  * (CPATH, LIBRARY_PATH). */
 #include "doctor/ignored_env.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 
 #define COMPILER "the newest compiler that the CUDA toolkit takes is chosen"
 

@@ -8,7 +8,7 @@
 #ifndef WS_DOCTOR_IGNORED_ENV_H
 #define WS_DOCTOR_IGNORED_ENV_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 struct ws_ignored_variable {
 	const char *name;    /**< "MAX_JOBS" */

@@ -1,6 +1,7 @@
 /* json.c - rows for programs: each row's place is a path of objects and lists
  * (schemas/doctor-1.json). */
-#include "base/json_write.h"
+#include "base/json.h"
+
 #include "doctor/rows.h"
 
 static void

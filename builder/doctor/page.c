@@ -1,7 +1,7 @@
 /* page.c - rows for people: part by part, problems last, what to do below each. */
 #include "report/page.h"
 
-#include "base/str.h"
+#include "base/text.h"
 #include "doctor/rows.h"
 
 static void

@@ -1,7 +1,7 @@
 /* rows.c - keeping rows, and filling their texts. Printing is page.c's and json.c's. */
 #include "doctor/rows.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "report/format.h"
 
 #include <stdarg.h>

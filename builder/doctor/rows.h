@@ -17,9 +17,9 @@
 #ifndef WS_DOCTOR_ROWS_H
 #define WS_DOCTOR_ROWS_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/out.h"
-#include "base/vec.h"
 
 #include <stdint.h>
 

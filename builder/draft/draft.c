@@ -3,9 +3,8 @@
  * how much it says. */
 #include "draft/draft.h"
 
-#include "base/buf.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/text.h"
 #include "config/recipe.h"
 #include "sys/child.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "model/recipe.h"
 
 struct ws_json;

@@ -3,7 +3,7 @@
 #include "draft/recipe_check.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "config/recipe.h"
 #include "model/wheel_name.h"
 

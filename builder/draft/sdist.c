@@ -1,8 +1,8 @@
 /* sdist.c - fetching is fetch/'s. */
 #include "draft/sdist.h"
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "model/wheel_name.h"
 #include "net/index_config.h"
 

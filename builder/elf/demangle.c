@@ -2,7 +2,7 @@
  * bearable. Shortening works on the text, with brackets matched; what it cannot match it leaves. */
 #include "elf/demangle.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 
 #include <string.h>
 

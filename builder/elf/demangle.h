@@ -3,7 +3,7 @@
  *
  * Names come from files of unknown origin. A crafted one of a hundred bytes can ask for gigabytes
  * of text, and nothing in libstdc++ stops it: such files are read in a child process that limits
- * itself (sys/limits.h): without memory the name stays as it is, without time the child ends.
+ * itself (sys/spawn.h): without memory the name stays as it is, without time the child ends.
  */
 #ifndef WS_ELF_DEMANGLE_H
 #define WS_ELF_DEMANGLE_H

@@ -2,8 +2,8 @@
  * glibc 2.36 (elf/dl-load.c, elf/get-dynamic-info.h): what it refuses, and what it does not
  * survive, is not opened. Each rule has a file in tests/support/crafted_elf.py, which dlopen is
  * shown as well. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <stdint.h>
 
@@ -137,5 +137,13 @@ ws_auto_elf(struct ws_elf *const *elf)
 
 /** `WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(...)`. */
 #define WS_AUTO_ELF __attribute__((cleanup(ws_auto_elf)))
+
+/* ---- object files ---- */
+
+/**
+ * The names that @a file, of any machine of 64 bits, wants and does not define, weak ones left out;
+ * how many. They lie in its bytes. None where it is something else or malformed.
+ */
+size_t ws_elf_object_wants(struct ws_str file, struct ws_arena *a, const char *const **names);
 
 #endif

@@ -8,8 +8,27 @@
 #ifndef WS_ELF_ELF_FILE_H
 #define WS_ELF_ELF_FILE_H
 
+#include "base/err.h"
 #include "elf/elf.h"
-#include "elf/mapping.h"
+
+#include <stddef.h>
+
+struct ws_mapping {
+	const void *bytes; /**< NULL: nothing is mapped */
+	size_t len;
+};
+
+/** Messages call it @a name. WS_ERR_IO when it cannot be read; WS_ERR_FETCH when it is not a file
+ * of
+ * @a least bytes. */
+bool ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
+	struct ws_err *err);
+
+/** Its pages need not stay resident; they come back when they are looked at. */
+void ws_mapping_forget(const struct ws_mapping *mapping);
+
+/** Nothing mapped is fine. */
+void ws_mapping_close(struct ws_mapping *mapping);
 
 /** A part of the file that is mapped (PT_LOAD). */
 struct ws_elf_segment {

@@ -1,7 +1,7 @@
 /* exports.c - takes a list apart line by line. Unpacking is zst.c's. */
 #include "elf/exports.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "base/zst.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* exports_make.c - sorts names, shares prefixes, splits off what only some Pythons have. */
-#include "elf/exports_make.h"
-
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "base/zst.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"

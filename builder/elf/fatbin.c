@@ -1,7 +1,7 @@
 /* fatbin.c - offsets and flags as measured on nvcc 11.8 to 13.5. Finding the section is elf.c's. */
 #include "elf/fatbin.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 /* sections.c - what only section headers and first bytes tell. No loader reads either; where a
  * section is loaded it must be where a segment has it, so that it cannot be a decoy. */
+#include "base/arena.h"
+#include "elf/elf.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
@@ -8,23 +10,23 @@
 
 /* Bytes of the file; empty: outside. */
 static struct ws_str
-bytes_at(const struct ws_elf_file *f, uint64_t offset, uint64_t size)
+bytes_at(struct ws_str file, uint64_t offset, uint64_t size)
 {
-	return offset <= f->bytes.n && size <= f->bytes.n - offset
-		? (struct ws_str){f->bytes.s + offset, size}
-		: (struct ws_str){0};
+	return offset <= file.n && size <= file.n - offset ? (struct ws_str){file.s + offset, size}
+													   : (struct ws_str){0};
 }
 
+/* False: the file has no section of that number. */
 static bool
-read_section(const struct ws_elf_file *f, uint64_t number, Elf64_Shdr *section)
+read_section(struct ws_str file, uint64_t number, Elf64_Shdr *section)
 {
 	Elf64_Ehdr header;
-	memcpy(&header, f->bytes.s, sizeof(header));
-	uint64_t most = f->bytes.n / sizeof(*section);
-	if (header.e_shoff == 0 || header.e_shentsize != sizeof(*section) || number >= most) {
+	memcpy(&header, file.s, sizeof(header));
+	if (header.e_shoff == 0 || header.e_shentsize != sizeof(*section)
+		|| number >= file.n / sizeof(*section)) {
 		return false;
 	}
-	struct ws_str bytes = bytes_at(f, header.e_shoff, (number + 1) * sizeof(*section));
+	struct ws_str bytes = bytes_at(file, header.e_shoff, (number + 1) * sizeof(*section));
 	if (bytes.n == 0) {
 		return false;
 	}
@@ -32,14 +34,15 @@ read_section(const struct ws_elf_file *f, uint64_t number, Elf64_Shdr *section)
 	return true;
 }
 
-/* How many there are, and which holds their names; the first one tells where numbers are large. */
+/* The number of sections, and which section holds their names. Large numbers are in the first
+ * section. */
 static bool
-read_numbers(const struct ws_elf_file *f, uint64_t *count, uint64_t *names)
+read_numbers(struct ws_str file, uint64_t *count, uint64_t *names)
 {
 	Elf64_Ehdr header;
 	Elf64_Shdr first;
-	memcpy(&header, f->bytes.s, sizeof(header));
-	if (!read_section(f, 0, &first)) {
+	memcpy(&header, file.s, sizeof(header));
+	if (!read_section(file, 0, &first)) {
 		return false;
 	}
 	*count = header.e_shnum ? header.e_shnum : first.sh_size;
@@ -60,15 +63,15 @@ ws_elf_section(const struct ws_elf *elf, const char *name)
 	const struct ws_elf_file *f = (const struct ws_elf_file *)elf;
 	uint64_t count, names_at;
 	Elf64_Shdr section;
-	if (!read_numbers(f, &count, &names_at) || !read_section(f, names_at, &section)) {
+	if (!read_numbers(f->bytes, &count, &names_at) || !read_section(f->bytes, names_at, &section)) {
 		return (struct ws_str){0};
 	}
-	struct ws_str names = bytes_at(f, section.sh_offset, section.sh_size);
-	for (uint64_t i = 0; i < count && read_section(f, i, &section); i++) {
+	struct ws_str names = bytes_at(f->bytes, section.sh_offset, section.sh_size);
+	for (uint64_t i = 0; i < count && read_section(f->bytes, i, &section); i++) {
 		if (section.sh_type == SHT_NOBITS || !is_called(names, section.sh_name, name)) {
 			continue;
 		}
-		struct ws_str bytes = bytes_at(f, section.sh_offset, section.sh_size);
+		struct ws_str bytes = bytes_at(f->bytes, section.sh_offset, section.sh_size);
 		struct ws_str loaded =
 			section.sh_flags & SHF_ALLOC ? ws_elf_rest(f, section.sh_addr) : bytes;
 		return bytes.s == loaded.s && bytes.n <= loaded.n ? bytes : (struct ws_str){0};
@@ -112,4 +115,54 @@ ws_machine_of(const void *head, size_t len, struct ws_arena *a)
 	default:
 		return ws_arena_printf(a, "ELF machine %u", machine);
 	}
+}
+
+/* ---- object files ---- */
+
+static bool
+is_object(struct ws_str file)
+{
+	Elf64_Ehdr header;
+	if (file.n < sizeof(header)) {
+		return false;
+	}
+	memcpy(&header, file.s, sizeof(header));
+	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64
+		&& header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_REL;
+}
+
+/* NULL: it does not end in @texts. */
+static const char *
+text_at(struct ws_str texts, uint64_t at)
+{
+	return at < texts.n && memchr(texts.s + at, '\0', texts.n - at) ? texts.s + at : NULL;
+}
+
+size_t
+ws_elf_object_wants(struct ws_str file, struct ws_arena *a, const char *const **names)
+{
+	WS_VEC(const char *) wants = {0};
+	Elf64_Shdr table = {0}, section;
+	uint64_t count, unused;
+	if (!is_object(file) || !read_numbers(file, &count, &unused)) {
+		return 0;
+	}
+	for (uint64_t i = 0; i < count && read_section(file, i, &section); i++) {
+		table = section.sh_type == SHT_SYMTAB ? section : table;
+	}
+	struct ws_str symbols = bytes_at(file, table.sh_offset, table.sh_size), texts = {0};
+	if (symbols.n > 0 && read_section(file, table.sh_link, &section)) {
+		texts = bytes_at(file, section.sh_offset, section.sh_size);
+	}
+	for (uint64_t i = 0; i < symbols.n / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym symbol;
+		memcpy(&symbol, symbols.s + i * sizeof(symbol), sizeof(symbol));
+		const char *name = text_at(texts, symbol.st_name);
+		if (symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL && name
+			&& *name) {
+			*ws_vec_push(&wants, a) = name;
+		}
+	}
+	*names = wants.at;
+	return wants.len;
 }

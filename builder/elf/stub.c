@@ -4,7 +4,7 @@
  * because the bytes are part of link keys; not through libelf. */
 #include "elf/stub.h"
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>

@@ -12,9 +12,9 @@
 #ifndef WS_ELF_STUB_H
 #define WS_ELF_STUB_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/err.h"
-#include "base/vec.h"
+#include "base/text.h"
 
 /** An exported name, with its default version. */
 struct ws_stub_symbol {

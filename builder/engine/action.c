@@ -1,9 +1,8 @@
 /* action.c - replacing tokens, which may stand anywhere in a word. */
 #include "engine/action.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <string.h>
 

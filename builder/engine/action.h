@@ -16,8 +16,8 @@
 #ifndef WS_ENGINE_ACTION_H
 #define WS_ENGINE_ACTION_H
 
-#include "base/digest.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 #include "engine/budget.h"
 #include "store/tree.h"
 #include "sys/host.h"

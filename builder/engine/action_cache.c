@@ -1,7 +1,7 @@
 /* action_cache.c - lookup and recording; the texts are action_key.c's. */
 #include "engine/action_cache.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/action_key.h"
 #include "engine/graph.h"
 #include "engine/reads_manifest.h"

@@ -11,7 +11,7 @@
 #ifndef WS_ENGINE_ACTION_CACHE_H
 #define WS_ENGINE_ACTION_CACHE_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/names.h"
 
 /** What an action gave. */

@@ -11,7 +11,7 @@
 #ifndef WS_ENGINE_ACTION_KEY_H
 #define WS_ENGINE_ACTION_KEY_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/action.h"
 #include "engine/action_cache.h"
 

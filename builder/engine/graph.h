@@ -7,8 +7,8 @@
 #ifndef WS_ENGINE_GRAPH_H
 #define WS_ENGINE_GRAPH_H
 
+#include "base/arena.h"
 #include "base/event.h"
-#include "base/map.h"
 #include "engine/action_cache.h"
 
 enum ws_node_state {

@@ -7,7 +7,7 @@
 #ifndef WS_ENGINE_GRAPH_RUN_H
 #define WS_ENGINE_GRAPH_RUN_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "engine/engine.h"
 #include "engine/graph.h"
 

@@ -2,8 +2,8 @@
  * crashes is report/'s. */
 #include "engine/job_outcome.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "store/cas.h"
 
 #include <signal.h>

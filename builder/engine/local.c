@@ -2,8 +2,8 @@
  * the engine's. */
 #include "engine/local.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "engine/action.h"
 #include "engine/reads_manifest.h"
 #include "engine/work.h"

@@ -10,7 +10,7 @@
 #ifndef WS_ENGINE_NAMES_H
 #define WS_ENGINE_NAMES_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "engine/action.h"
 #include "store/ledger.h"
 

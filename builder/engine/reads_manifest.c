@@ -2,8 +2,8 @@
  * refuse them). */
 #include "engine/reads_manifest.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/zst.h"
 #include "engine/names.h"
 #include "engine/worker_files.h"

@@ -12,7 +12,7 @@
 #ifndef WS_ENGINE_READS_MANIFEST_H
 #define WS_ENGINE_READS_MANIFEST_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/action.h"
 #include "engine/names.h"
 

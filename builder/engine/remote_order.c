@@ -1,8 +1,8 @@
 /* remote_order.c - "KIND VALUE" and a NUL, again and again: values are words of command lines. */
 #include "engine/remote_order.h"
 
-#include "base/fields.h"
 #include "base/fs.h"
+#include "base/text.h"
 
 #include <string.h>
 

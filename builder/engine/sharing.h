@@ -9,7 +9,7 @@
 #ifndef WS_ENGINE_SHARING_H
 #define WS_ENGINE_SHARING_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/graph.h"
 
 /** For nodes that the store has no result for, whose base keys are known. cache->shared is not

@@ -3,11 +3,11 @@
 #include "engine/work.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
-#include "sys/sweep.h"
+#include "sys/spawn.h"
 
 #include <fcntl.h>
 #include <string.h>

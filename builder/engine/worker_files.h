@@ -10,8 +10,8 @@
 #ifndef WS_ENGINE_WORKER_FILES_H
 #define WS_ENGINE_WORKER_FILES_H
 
-#include "base/buf.h"
-#include "base/map.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "engine/action.h"
 
 struct ws_events;

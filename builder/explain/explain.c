@@ -1,9 +1,9 @@
 /* explain.c - gathers what is known under names, then puts it into the sign's texts. */
 #include "explain/explain.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "explain/evidence.h"
 #include "explain/remedy.h"
 

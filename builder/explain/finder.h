@@ -8,7 +8,7 @@
 #ifndef WS_EXPLAIN_FINDER_H
 #define WS_EXPLAIN_FINDER_H
 
-#include "base/str.h"
+#include "base/text.h"
 #include "explain/signs.h"
 
 /** A sign that was found. Texts are copies in the finder's arena, control characters and all. */

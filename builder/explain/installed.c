@@ -1,7 +1,7 @@
 /* installed.c - the path first, then the folder that holds the packages. */
 #include "base/attr.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "explain/evidence.h"
 #include "model/wheel_name.h"
 

@@ -1,7 +1,7 @@
 /* remedy.c - recipes are read until one has the module; a recipe that has a mistake has none. */
 #include "explain/remedy.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 
 #include <string.h>
 

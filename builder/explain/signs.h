@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <stddef.h>
 

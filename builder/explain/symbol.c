@@ -1,8 +1,8 @@
 /* symbol.c - the lists of all known releases are read once each, for the name and for that of the
  * other ABI. */
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"

@@ -1,5 +1,5 @@
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "fetch/source_tree.h"
 
 #include <errno.h>

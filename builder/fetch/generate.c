@@ -2,8 +2,8 @@
  * there. */
 #include "fetch/generate.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "sys/child.h"
 
 #include <fnmatch.h>

@@ -13,8 +13,8 @@
 #ifndef WS_FETCH_GIT_H
 #define WS_FETCH_GIT_H
 
-#include "base/buf.h"
 #include "base/event.h"
+#include "base/text.h"
 #include "sys/stop.h"
 
 /** Texts and what is pointed to are borrowed. */

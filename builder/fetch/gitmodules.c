@@ -1,8 +1,8 @@
 /* gitmodules.c - a line-wise reader of the subset that .gitmodules files are made of. */
 #include "fetch/gitmodules.h"
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>

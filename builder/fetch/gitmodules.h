@@ -9,7 +9,7 @@
 #define WS_FETCH_GITMODULES_H
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/text.h"
 
 struct ws_gitmodule {
 	const char *name; /**< of its section */

@@ -12,8 +12,8 @@
 #ifndef WS_FETCH_PATCH_H
 #define WS_FETCH_PATCH_H
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 enum ws_patch_kind {
 	WS_PATCH_CHANGES,

@@ -1,7 +1,7 @@
 /* patch_read.c - unified diffs, line by line; a hunk's own counts say where it ends. Applying them
  * is patch.c's. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "fetch/patch.h"
 
 #include <stdarg.h>

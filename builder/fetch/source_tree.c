@@ -1,7 +1,7 @@
 #include "fetch/source_tree.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
  * is, module_facts.c knows; what it should be after its wheel's tags, expected_tags.c. */
 #include "inspect/facts.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "wheelfile/modules.h"
-#include "wheelfile/record_held.h"
+#include "wheelfile/record_check.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef WS_INSPECT_FACTS_H
 #define WS_INSPECT_FACTS_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "elf/fatbin.h"
 #include "elf/torch_abi.h"
 #include "verify/manylinux_tag.h"
@@ -39,7 +39,7 @@ void ws_wheel_problem_add(
 /* ---- what one shared library of unknown origin is: facts, no verdict ----
  * What it needs and asks for, which Python, torch and GPUs it was made for, and what it gives away
  * of the machine that made it. Libraries for other machines are reported as far as their format
- * allows. Hostile files are expected: run it in a child with limits (sys/limits.h). Whether a
+ * allows. Hostile files are expected: run it in a child with limits (sys/spawn.h). Whether a
  * module loads somewhere is verify/'s question. */
 
 /** Images of one kind for one architecture, in one section. */

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/json_write.h"
 #include "inspect/facts.h"
 #include "sys/child.h"
 

@@ -1,5 +1,5 @@
 /* facts_json.c - member by member. */
-#include "base/json_write.h"
+#include "base/json.h"
 #include "inspect/facts.h"
 #include "model/arch.h"
 

@@ -1,8 +1,7 @@
 /* module_facts.c - gathers what elf/ and verify/manylinux_tag.h read of one file, and finds names
  * in lists. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "elf/exports.h"
 #include "inspect/facts.h"
 #include "wheelfile/modules.h"

@@ -3,8 +3,8 @@
  * compiled Python files without a digest, and programs outside the folder. */
 #include "inspect/site.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "model/wheel_name.h"
 #include "wheelfile/modules.h"
 

@@ -3,8 +3,7 @@
 
 #include "base/fs.h"
 #include "elf/demangle.h"
-#include "elf/mapping.h"
-#include "elf/object.h"
+#include "elf/elf.h"
 #include "engine/reads_manifest.h"
 #include "store/cas.h"
 
@@ -81,15 +80,14 @@ gather_units(struct finding *f, const struct ws_action *link)
 {
 	for (size_t i = 0; i < link->input_count; i++) {
 		const struct ws_input *input = &link->inputs[i];
-		struct ws_mapping object = {0};
+		WS_AUTO_BUF struct ws_buf object = {0};
 		const char *digest = input->from && input->from->state == WS_NODE_DONE
 			? input->from->result.outputs[input->output].hex
 			: NULL;
 		const char *path = digest ? ws_cas_open(f->store, digest, f->a, NULL) : NULL;
-		if (path && ws_mapping_open(path, input->name, 1, &object, NULL)) {
-			look_into(f, input->from, (struct ws_str){object.bytes, object.len});
+		if (path && ws_fs_read(path, &object, NULL)) {
+			look_into(f, input->from, ws_buf_str(&object));
 		}
-		ws_mapping_close(&object);
 	}
 }
 

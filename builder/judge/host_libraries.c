@@ -1,8 +1,8 @@
 /* host_libraries.c - one question to the compiler for each name. */
 #include "judge/host_libraries.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "engine/action.h"
 #include "store/answer_cache.h"
 

@@ -7,7 +7,7 @@
 #ifndef WS_JUDGE_INTERNAL_ACTION_H
 #define WS_JUDGE_INTERNAL_ACTION_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/action.h"
 #include "store/store.h"
 

@@ -11,7 +11,6 @@
 #define WS_JUDGE_PLACE_H
 
 #include "base/json.h"
-#include "base/json_write.h"
 #include "engine/action.h"
 #include "model/machine.h"
 #include "verify/subject.h"

@@ -1,7 +1,7 @@
 /* run.c - the child of order.c: opens what is judged once, and has it judged in each place. What of
  * a wheel cannot be read is a verdict here. Judging is verify/'s, the text verdict.c's. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "judge/order.h"
 #include "judge/weigh.h"
 #include "model/wheel_name.h"
@@ -9,7 +9,7 @@
 #include "verify/judge.h"
 #include "wheelfile/label_check.h"
 #include "wheelfile/modules.h"
-#include "wheelfile/record_held.h"
+#include "wheelfile/record_check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "judge/verdict.h"
 
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "store/cas.h"
 
 const char *

@@ -8,8 +8,8 @@
 #ifndef WS_JUDGE_VERDICT_H
 #define WS_JUDGE_VERDICT_H
 
+#include "base/arena.h"
 #include "base/json.h"
-#include "base/vec.h"
 #include "store/store.h"
 #include "verify/judge.h"
 

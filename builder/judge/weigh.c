@@ -1,8 +1,7 @@
 /* weigh.c - each reason by itself, over the modules that fail. */
 #include "judge/weigh.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* distro.c - os-release(5): ID names the distribution, ID_LIKE those it descends from. */
 #include "kit/distro.h"
 
-#include "base/str.h"
+#include "base/text.h"
 #include "sys/host.h"
 
 static const struct {

@@ -1,6 +1,6 @@
 #include "make/failed_action.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "engine/action.h"
 #include "store/cas.h"
 

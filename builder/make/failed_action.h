@@ -7,7 +7,7 @@
 #ifndef WS_MAKE_FAILED_ACTION_H
 #define WS_MAKE_FAILED_ACTION_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "engine/graph.h"
 #include "judge/asking.h"
 

@@ -1,8 +1,8 @@
 /* host_tools.c - one memo for interpreters, one for compilers; kit/ does the work. */
 #include "make/host_tools.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "engine/runner.h"
 #include "engine/worker_files.h"
 #include "judge/host_libraries.h"

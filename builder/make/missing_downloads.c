@@ -2,7 +2,7 @@
  * first. */
 #include "make/missing_downloads.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 
 /* What failed for another reason than the network is reported when its turn comes. */
 static bool

@@ -8,7 +8,7 @@
 #ifndef WS_MAKE_MISSING_DOWNLOADS_H
 #define WS_MAKE_MISSING_DOWNLOADS_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "make/resolve.h"
 
 /** Names, each once. Zeroed, nothing is missing. */

@@ -3,7 +3,7 @@
 
 #include "archive/inflate.h"
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/json.h"
 #include "judge/internal_action.h"
 #include "judge/verdict.h"
 

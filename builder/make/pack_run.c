@@ -1,10 +1,9 @@
 /* pack_run.c - the child of pack.c: reads the order and packs in the current folder. Its inputs are
  * ours, so a mistake in them is a fault of ours. */
+#include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/json_write.h"
 #include "base/user_env.h"
-#include "base/vec.h"
 #include "config/recipe.h"
 #include "judge/verdict.h"
 #include "make/pack.h"

@@ -1,7 +1,7 @@
 /* pins.c - what a pin is made of is model/lock.c's, the text of the file config/lock.c's. */
 #include "make/pins.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "config/lock.h"
 #include "sys/flock.h"

@@ -1,8 +1,8 @@
 /* products.c - from a product and its materials to nodes. */
 #include "make/products.h"
 
-#include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 #include "config/document.h"
 #include "config/recipe.h"

@@ -1,8 +1,8 @@
 /* replay.c - units are drawn, run and compared by the digests of their files. */
 #include "make/replay.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "compile/split.h"
 #include "store/cas.h"
 

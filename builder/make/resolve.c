@@ -2,8 +2,8 @@
  * brings from outside it pins (pins.h); what the host has is host_tools.c's. */
 #include "make/resolve.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "config/kit_def.h"
 #include "engine/runner.h"
 #include "judge/host_libraries.h"

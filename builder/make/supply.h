@@ -8,8 +8,8 @@
 #ifndef WS_MAKE_SUPPLY_H
 #define WS_MAKE_SUPPLY_H
 
-#include "base/digest.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 #include "plan/plan.h"
 
 enum ws_supply_kind {

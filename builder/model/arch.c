@@ -2,8 +2,8 @@
  * mistake can be answered with what to write instead. */
 #include "model/arch.h"
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define WS_MODEL_ARCH_H
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/text.h"
 
 /** One architecture. */
 struct ws_arch {

@@ -1,9 +1,8 @@
 /* facts.c - finding a release or a toolkit among the facts. */
 #include "model/facts.h"
 
-#include "base/str.h"
-#include "base/suggest.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* git_url.c - allows by list: what is not plainly fine is refused. */
 #include "model/git_url.h"
 
-#include "base/str.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/text.h"
 
 /** WS_ERR_CONFIG when the URL is not allowed. @a files: file:///absolute/path is. */
 bool ws_git_url_check(const char *url, bool files, struct ws_err *err);

@@ -8,7 +8,7 @@
 #ifndef WS_MODEL_KIT_DEF_H
 #define WS_MODEL_KIT_DEF_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -2,7 +2,7 @@
  * lists are enough. */
 #include "model/lock.h"
 
-#include "base/str.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #define WS_MODEL_LOCK_H
 
 #include "base/arena.h"
-#include "base/vec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

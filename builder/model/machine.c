@@ -2,7 +2,7 @@
 #include "model/machine.h"
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <elf.h>
 

@@ -2,7 +2,7 @@
 #include "model/matrix.h"
 
 #include "base/attr.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "model/facts.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef WS_MODEL_RECIPE_H
 #define WS_MODEL_RECIPE_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "model/condition.h"
 #include "model/wheel_name.h"
 

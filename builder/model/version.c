@@ -2,9 +2,8 @@
  * none can be read in two ways. Specifiers are specifier.c's. */
 #include "model/version.h"
 
-#include "base/buf.h"
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdlib.h>

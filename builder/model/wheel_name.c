@@ -2,8 +2,8 @@
  * fits best is fit.c's. */
 #include "model/wheel_name.h"
 
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

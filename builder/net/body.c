@@ -1,6 +1,6 @@
 #include "net/body.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 
 #include <string.h>

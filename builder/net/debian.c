@@ -2,7 +2,7 @@
 #include "net/debian.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "net/url.h"
 
 #include <dirent.h>

@@ -8,7 +8,7 @@
 #ifndef WS_NET_DOWNLOAD_H
 #define WS_NET_DOWNLOAD_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "net/http.h"
 
 struct ws_download {

@@ -6,7 +6,7 @@
 #ifndef WS_NET_GET_H
 #define WS_NET_GET_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "net/http.h"
 
 struct ws_get {

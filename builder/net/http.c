@@ -3,7 +3,7 @@
  * wire.c's, wording is fault.c's; what becomes of the bytes is the owner's. */
 #include "net/http.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "net/fault.h"
 #include "net/url.h"
 #include "net/wire.h"

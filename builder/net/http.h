@@ -13,8 +13,8 @@
 #ifndef WS_NET_HTTP_H
 #define WS_NET_HTTP_H
 
-#include "base/buf.h"
 #include "base/event.h"
+#include "base/text.h"
 #include "net/body.h"
 #include "net/reply.h"
 #include "sys/stop.h"

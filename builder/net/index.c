@@ -1,8 +1,8 @@
 /* index.c - which page of which index. Reading pages is index_page.c's. */
 #include "net/index.h"
 
-#include "base/suggest.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "net/get.h"
 #include "net/url.h"
 

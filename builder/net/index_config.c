@@ -3,8 +3,8 @@
  * 24.04 has a TOML library for C, and a part of TOML would misread the rest. */
 #include "net/index_config.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "net/pip_config.h"
 #include "net/url.h"
 

@@ -1,10 +1,10 @@
 /* index_page.c - from two forms to one list. Walking HTML is html.c's. */
 #include "net/index_page.h"
 
-#include "base/digest.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/vec.h"
 #include "net/html.h"
 #include "net/url.h"
 

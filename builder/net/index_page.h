@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/text.h"
 
 /** Never NULL: what is not said is "". */
 struct ws_index_file {

@@ -10,7 +10,7 @@
 #define WS_NET_PARTIAL_H
 
 #include "base/arena.h"
-#include "base/digest.h"
+#include "base/crypto.h"
 
 struct ws_partial {
 	const char *path;

@@ -1,7 +1,7 @@
 /* preconnect.c - one request of a byte for each server, in one batch. */
 #include "net/preconnect.h"
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "net/url.h"
 
 static bool

@@ -9,8 +9,8 @@
 #ifndef WS_NET_REMOTE_H
 #define WS_NET_REMOTE_H
 
-#include "base/buf.h"
 #include "base/source.h"
+#include "base/text.h"
 #include "net/http.h"
 
 enum ws_remote_result {

@@ -7,7 +7,7 @@
 #ifndef WS_NET_REPLY_H
 #define WS_NET_REPLY_H
 
-#include "base/str.h"
+#include "base/text.h"
 
 /** A field that is too long for its place counts as absent. */
 struct ws_reply {

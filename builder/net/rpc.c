@@ -2,7 +2,7 @@
  * end. */
 #include "net/rpc.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "sys/clock.h"
 
 #include <nghttp2/nghttp2.h>

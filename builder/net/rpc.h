@@ -16,7 +16,7 @@
 #ifndef WS_NET_RPC_H
 #define WS_NET_RPC_H
 
-#include "base/str.h"
+#include "base/text.h"
 #include "net/channel.h"
 
 struct ws_rpc;

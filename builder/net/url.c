@@ -1,7 +1,7 @@
 /* url.c - what text alone can tell of a URL. Taking apart and joining are wire.c's. */
 #include "net/url.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 
 #include <string.h>
 

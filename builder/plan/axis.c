@@ -2,7 +2,7 @@
  * axis_cuda.c's. */
 #include "plan/axis.h"
 
-#include "base/suggest.h"
+#include "base/text.h"
 
 bool
 ws_axes_err(

@@ -7,8 +7,8 @@
 #ifndef WS_PLAN_AXIS_H
 #define WS_PLAN_AXIS_H
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "plan/input.h"
 
 /* ---- one point of a matrix, its values resolved ----

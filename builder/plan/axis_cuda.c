@@ -1,5 +1,5 @@
 /* axis_cuda.c - which CUDA toolkit compiles, and what "auto" means. Declared in axis.h. */
-#include "base/str.h"
+#include "base/text.h"
 #include "plan/axis.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* axis_torch.c - which build of which torch release a cell means. Declared in axis.h. */
-#include "base/str.h"
+#include "base/text.h"
 #include "plan/axis.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "plan/candidate_order.h"
 
-#include "base/str.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* cost.c - what a plan costs, in time and memory. What a unit costs is units.c's. */
-#include "base/buf.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "plan/steps.h"
 #include "plan/units.h"
 

@@ -1,6 +1,6 @@
 /* expand.c - from axes and extra points to cells. What values mean is axis.c's, what may exist
  * rule.c's. */
-#include "base/map.h"
+#include "base/arena.h"
 #include "plan/rule.h"
 #include "plan/steps.h"
 

@@ -1,4 +1,4 @@
-#include "base/buf.h"
+#include "base/text.h"
 #include "plan/steps.h"
 #include "recipe/units.h"
 

@@ -1,5 +1,5 @@
 /* point.c - a point's name, and how conditions see it. What its values are is axis.c's. */
-#include "base/str.h"
+#include "base/text.h"
 #include "plan/axis.h"
 
 struct ws_point_view

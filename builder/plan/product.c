@@ -1,7 +1,6 @@
 /* product.c - the table of what each binding kind depends on, and merging by it. */
-#include "base/buf.h"
-#include "base/map.h"
-#include "base/str.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "model/machine.h"
 #include "plan/key.h"
 #include "plan/steps.h"

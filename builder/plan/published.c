@@ -1,5 +1,5 @@
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "plan/candidate_order.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* rule.c - the rules, then the table in which they are asked. */
 #include "plan/rule.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "recipe/units.h"
 
 #include <string.h>

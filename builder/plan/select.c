@@ -1,8 +1,7 @@
 /* select.c - globs and shards. How groups are made and dealt is group.c's. */
 #include "plan/select.h"
 
-#include "base/str.h"
-#include "base/suggest.h"
+#include "base/text.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -4,8 +4,7 @@
 #ifndef WS_PLAN_STEPS_H
 #define WS_PLAN_STEPS_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "plan/axis.h"
 #include "plan/plan.h"
 

@@ -1,8 +1,8 @@
 /* units.c - a product's units with estimates. Which units there are is recipe/'s. */
 #include "plan/units.h"
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 
 /* Listings stand beside the recipes, in the order of the matrix. */
 static const struct ws_listing *

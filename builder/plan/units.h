@@ -8,7 +8,7 @@
 #ifndef WS_PLAN_UNITS_H
 #define WS_PLAN_UNITS_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "plan/plan.h"
 #include "recipe/units.h"
 

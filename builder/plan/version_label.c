@@ -1,5 +1,5 @@
 /* version_label.c - names of wheels. What a product depends on is product.c's. */
-#include "base/buf.h"
+#include "base/text.h"
 #include "plan/steps.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef WS_PLAN_WHY_H
 #define WS_PLAN_WHY_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "plan/plan.h"
 
 /** @a cell is one of a plan that was made from @a in. What would help it is added to @a cures. */

@@ -10,7 +10,7 @@
 #ifndef WS_PREBUILT_CANDIDATE_MEMORY_H
 #define WS_PREBUILT_CANDIDATE_MEMORY_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "engine/action_cache.h"
 #include "judge/order.h"
 #include "make/context.h"

@@ -2,9 +2,9 @@
  * them might serve is plan/candidate_order.h's. */
 #include "prebuilt/offers.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json_write.h"
-#include "base/vec.h"
+#include "base/json.h"
 #include "model/recipe.h"
 #include "net/url.h"
 #include "store/results.h"

@@ -9,7 +9,7 @@
 #ifndef WS_PREBUILT_OFFERS_H
 #define WS_PREBUILT_OFFERS_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "fetch/fetch.h"
 #include "model/candidate.h"
 #include "net/index.h"

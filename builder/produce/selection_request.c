@@ -1,7 +1,7 @@
 /* selection_request.c - the axes, then the extra points. */
 #include "produce/selection_request.h"
 
-#include "base/str.h"
+#include "base/text.h"
 
 static void
 add_torch(

@@ -7,7 +7,7 @@
 #ifndef WS_PRODUCE_SELECTION_REQUEST_H
 #define WS_PRODUCE_SELECTION_REQUEST_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "model/matrix.h"
 
 struct ws_requested_python {

@@ -1,11 +1,11 @@
 #include "publish/admit.h"
 
-#include "archive/file_source.h"
 #include "archive/zip.h"
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
+#include "base/source.h"
 #include "wheelfile/dist_info.h"
-#include "wheelfile/record_held.h"
+#include "wheelfile/record_check.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #ifndef WS_PUBLISH_ADMIT_H
 #define WS_PUBLISH_ADMIT_H
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "publish/catalog.h"
 
 /** What a build.json says of a wheel that lies beside it. */

@@ -4,7 +4,7 @@
 #ifndef WS_PUBLISH_ANSWER_H
 #define WS_PUBLISH_ANSWER_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "publish/login.h"
 
 /**

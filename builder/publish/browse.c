@@ -1,7 +1,7 @@
 /* browse.c - cmake/browse.cmake makes ws_index_browse_page of browse.html. */
 #include "publish/browse.h"
 
-#include "base/json_write.h"
+#include "base/json.h"
 
 #include <string.h>
 

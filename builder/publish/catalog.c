@@ -1,6 +1,6 @@
 #include "publish/catalog.h"
 
-#include "base/json_write.h"
+#include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>

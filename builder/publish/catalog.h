@@ -7,10 +7,10 @@
 #ifndef WS_PUBLISH_CATALOG_H
 #define WS_PUBLISH_CATALOG_H
 
-#include "base/buf.h"
-#include "base/digest.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 #include "base/json.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "model/wheel_name.h"
 
 /** On what a wheel depends, the more the later. In a path the last that fits a release answers. */

@@ -2,7 +2,7 @@
  * agree. */
 #include "publish/gpu_check.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/json.h"
 
 static bool

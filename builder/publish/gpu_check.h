@@ -8,8 +8,8 @@
 #ifndef WS_PUBLISH_GPU_CHECK_H
 #define WS_PUBLISH_GPU_CHECK_H
 
+#include "base/arena.h"
 #include "base/err.h"
-#include "base/map.h"
 
 /**
  * Adds the result in the file @a path to @a checks: the sha256 of its wheel to why it failed (one

@@ -2,7 +2,7 @@
  * passed over. */
 #include "publish/login.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "publish/pages.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/text.h"
 
 struct ws_login {
 	const char *user, *password; /**< password NULL: none is known */

@@ -2,7 +2,6 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/json_write.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,15 @@
  * manifest.h - what a snapshot consists of, signed: manifest.json and manifest.json.sig
  *
  * Lists every page with its SHA-256; index.json is among them and has those of all wheels. So one
- * signature covers everything. The signature is over the bytes of manifest.json (base/sign.h). It
+ * signature covers everything. The signature is over the bytes of manifest.json (base/crypto.h). It
  * expires, so that an old snapshot cannot be passed off as today's for ever. The schema is
  * schemas/manifest-1.json.
  */
 #ifndef WS_PUBLISH_MANIFEST_H
 #define WS_PUBLISH_MANIFEST_H
 
-#include "base/buf.h"
-#include "base/sign.h"
+#include "base/crypto.h"
+#include "base/text.h"
 #include "publish/folder/target.h"
 
 #define WS_INDEX_MANIFEST "manifest.json"

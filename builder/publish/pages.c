@@ -1,7 +1,7 @@
 #include "publish/pages.h"
 
-#include "base/json_write.h"
-#include "base/utf8.h"
+#include "base/json.h"
+#include "base/text.h"
 
 #include <string.h>
 

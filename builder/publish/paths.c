@@ -1,6 +1,6 @@
 #include "publish/paths.h"
 
-#include "base/map.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "publish/same_wheel.h"
 
-#include "archive/file_source.h"
 #include "archive/zip.h"
-#include "base/digest.h"
-#include "base/map.h"
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/source.h"
 
 #include <string.h>
 

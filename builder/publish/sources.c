@@ -1,7 +1,7 @@
 #include "publish/sources.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,14 +1,13 @@
 #include "publish/variant_wheel.h"
 
-#include "archive/file_source.h"
 #include "archive/zip.h"
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json_write.h"
-#include "base/map.h"
-#include "wheel/pack.h"
-#include "wheel/record.h"
+#include "base/json.h"
+#include "base/source.h"
+#include "wheel/record_file.h"
+#include "wheel/zip_writer.h"
 #include "wheelfile/dist_info.h"
-#include "wheelfile/record.h"
 
 #include <stdlib.h>
 #include <string.h>

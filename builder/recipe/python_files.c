@@ -1,6 +1,6 @@
 /* python_files.c - one pass over the listing: each entry is asked whether some rule takes it. */
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "recipe/units.h"
 
 #include <fnmatch.h>

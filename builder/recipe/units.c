@@ -1,7 +1,7 @@
 #include "recipe/units.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "recipe/words.h"
 
 #include <fnmatch.h>

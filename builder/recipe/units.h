@@ -8,9 +8,9 @@
 #ifndef WS_RECIPE_UNITS_H
 #define WS_RECIPE_UNITS_H
 
+#include "base/arena.h"
 #include "base/attr.h"
 #include "base/listing.h"
-#include "base/vec.h"
 #include "model/recipe.h"
 
 /* ---- what is wrong with a recipe beside its sources ----

@@ -1,7 +1,7 @@
 /* view.c - modules and Python files by their own files; what neither of them names. */
 #include "recipe/view.h"
 
-#include "base/str.h"
+#include "base/text.h"
 
 void
 ws_recipe_see(const struct ws_recipe *recipe, const struct ws_listing *listing,

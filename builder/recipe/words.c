@@ -1,7 +1,7 @@
 #include "recipe/words.h"
 
 #include "base/attr.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <string.h>
 

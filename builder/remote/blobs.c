@@ -1,10 +1,9 @@
 /* blobs.c - which file goes which way, and what became of each. */
 #include "remote/blobs.h"
 
-#include "base/digest.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "remote/reapi_call.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* server.c - batches of requests, one an item. */
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "remote/server.h"
 #include "sys/clock.h"

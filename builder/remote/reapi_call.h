@@ -4,7 +4,7 @@
 #ifndef WS_REMOTE_REAPI_CALL_H
 #define WS_REMOTE_REAPI_CALL_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "net/rpc.h"
 #include "remote/reapi.pb-c.h"
 #include "remote/server.h"

@@ -12,9 +12,8 @@
 #ifndef WS_REMOTE_RECORD_TEXT_H
 #define WS_REMOTE_RECORD_TEXT_H
 
-#include "base/buf.h"
-#include "base/digest.h"
-#include "base/sign.h"
+#include "base/crypto.h"
+#include "base/text.h"
 #include "store/shared_entries.h"
 
 /** Keys whose records count. */

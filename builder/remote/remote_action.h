@@ -10,8 +10,7 @@
 #ifndef WS_REMOTE_REMOTE_ACTION_H
 #define WS_REMOTE_REMOTE_ACTION_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "engine/runner.h"
 #include "remote/server.h"
 #include "store/tree.h"

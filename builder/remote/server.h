@@ -7,8 +7,8 @@
 #define WS_REMOTE_SERVER_H
 
 #include "base/attr.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "net/http.h"
 #include "net/rpc.h"
 

@@ -3,9 +3,8 @@
  * fail. */
 #include "remote/shared_results.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "remote/grpc_cache.h"
 #include "remote/record_text.h"
 #include "remote/server.h"

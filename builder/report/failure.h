@@ -6,8 +6,8 @@
 #ifndef WS_REPORT_FAILURE_H
 #define WS_REPORT_FAILURE_H
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "explain/signs.h"
 
 /**

@@ -1,7 +1,7 @@
 /* json_lines.c - each line is flushed, so that a reader of a pipe is never behind. */
 #include "report/json_lines.h"
 
-#include "base/json_write.h"
+#include "base/json.h"
 
 struct lines {
 	struct ws_sink sink;

@@ -2,9 +2,8 @@
 #include "report/page.h"
 
 #include "base/arena.h"
-#include "base/str.h"
-#include "base/utf8.h"
-#include "sys/term.h"
+#include "base/out.h"
+#include "base/text.h"
 
 #include <sys/ioctl.h>
 

@@ -1,8 +1,7 @@
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/out.h"
 #include "report/format.h"
 #include "report/plan_text.h"
-#include "sys/term.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-#include "base/json_write.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/json.h"
 #include "report/plan_text.h"
 
 /* One job: the cells of a group. */

@@ -1,6 +1,6 @@
 /* plan_json.c - the writer holds a value as a tree, and one of ten thousand cells takes
  * 60 MiB: so each cell is a value of its own, on a line of its own. */
-#include "base/json_write.h"
+#include "base/json.h"
 #include "report/plan_text.h"
 
 /* What is not known is null: 0 would be a lie. */

@@ -4,7 +4,7 @@
 #ifndef WS_REPORT_PLAN_TEXT_H
 #define WS_REPORT_PLAN_TEXT_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "plan/plan.h"
 
 /* ---- a plan as people read it ----

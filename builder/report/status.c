@@ -1,10 +1,9 @@
 /* status.c - draws at most ten times a second. */
 #include "report/status.h"
 
-#include "base/buf.h"
-#include "base/utf8.h"
+#include "base/out.h"
+#include "base/text.h"
 #include "report/format.h"
-#include "sys/term.h"
 
 #include <string.h>
 

@@ -8,9 +8,9 @@
 #ifndef WS_REPORT_STATUS_H
 #define WS_REPORT_STATUS_H
 
+#include "base/arena.h"
 #include "base/event.h"
 #include "base/out.h"
-#include "base/vec.h"
 
 /** Makes the sink; it lives in @a a and writes to @a out. */
 struct ws_sink *ws_status_sink(const struct ws_out *out, uint64_t memory_bytes, struct ws_arena *a);

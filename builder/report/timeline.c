@@ -1,8 +1,8 @@
 /* timeline.c - spans and sums out of events, and a trace of them. */
 #include "report/timeline.h"
 
-#include "base/json_write.h"
-#include "base/str.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "report/format.h"
 
 #include <string.h>

@@ -7,10 +7,10 @@
 #ifndef WS_REPORT_TIMELINE_H
 #define WS_REPORT_TIMELINE_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/event.h"
 #include "base/out.h"
-#include "base/vec.h"
+#include "base/text.h"
 
 /** An action that is over, by whatever end: it ran, its parts made it, the store had it. */
 struct ws_timed_end {

@@ -1,7 +1,6 @@
 /* timeline_page.c - the page: tables, and the timeline as SVG. */
 #include "base/arena.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "report/format.h"
 #include "report/timeline.h"
 

@@ -2,7 +2,7 @@
 #include "store/answer_cache.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -9,9 +9,9 @@
 #ifndef WS_STORE_CAS_H
 #define WS_STORE_CAS_H
 
-#include "base/buf.h"
-#include "base/digest.h"
-#include "base/map.h"
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/text.h"
 #include "store/store.h"
 #include "store/tree.h"
 

@@ -2,9 +2,8 @@
  * it. */
 #include "store/inventory.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "store/tree.h"

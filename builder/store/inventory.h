@@ -8,8 +8,7 @@
 #ifndef WS_STORE_INVENTORY_H
 #define WS_STORE_INVENTORY_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "store/store.h"
 
 struct ws_stop;

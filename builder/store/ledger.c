@@ -3,7 +3,7 @@
  * without a process. */
 #include "store/ledger.h"
 
-#include "base/map.h"
+#include "base/arena.h"
 #include "store/sql.h"
 
 #include <stdlib.h>

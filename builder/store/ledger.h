@@ -9,8 +9,8 @@
 #ifndef WS_STORE_LEDGER_H
 #define WS_STORE_LEDGER_H
 
-#include "base/buf.h"
-#include "base/digest.h"
+#include "base/crypto.h"
+#include "base/text.h"
 #include "store/store.h"
 
 #include <sys/stat.h>

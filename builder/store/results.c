@@ -2,9 +2,9 @@
  * the key and the lines after>". */
 #include "store/results.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 

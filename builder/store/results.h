@@ -9,8 +9,8 @@
 #ifndef WS_STORE_RESULTS_H
 #define WS_STORE_RESULTS_H
 
-#include "base/buf.h"
-#include "base/digest.h"
+#include "base/crypto.h"
+#include "base/text.h"
 #include "store/store.h"
 
 /** Appends the text; false, without an error, when there is none. */

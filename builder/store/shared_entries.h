@@ -10,7 +10,7 @@
 #ifndef WS_STORE_SHARED_ENTRIES_H
 #define WS_STORE_SHARED_ENTRIES_H
 
-#include "base/buf.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,10 @@
  * its own here. */
 #include "store/store.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/event.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "store/ledger.h"
 #include "sys/flock.h"
 

@@ -3,10 +3,9 @@
  * tree_build.c's. */
 #include "store/tree.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "store/cas.h"
 #include "store/ledger.h"
 #include "store/results.h"

@@ -8,10 +8,9 @@
 #ifndef WS_STORE_TREE_H
 #define WS_STORE_TREE_H
 
-#include "base/buf.h"
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/listing.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "store/store.h"
 
 #include <sys/types.h>

@@ -1,8 +1,7 @@
 /* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth. Finding a
  * tree again is tree.c's. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "store/store.h"
 #include "store/tree.h"
 

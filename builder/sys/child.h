@@ -16,7 +16,7 @@
 #ifndef WS_SYS_CHILD_H
 #define WS_SYS_CHILD_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "sys/spawn.h"
 #include "sys/stop.h"
 

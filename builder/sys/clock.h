@@ -9,17 +9,42 @@
 #define WS_SYS_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 /** Milliseconds on the monotonic clock. */
-int64_t ws_clock_ms(void);
+static inline int64_t
+ws_clock_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 /** Microseconds on the same clock. */
-int64_t ws_clock_us(void);
+static inline int64_t
+ws_clock_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
 
 /** Seconds since 1970, UTC. */
-int64_t ws_clock_wall_s(void);
+static inline int64_t
+ws_clock_wall_s(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec;
+}
 
 /** Nanoseconds since 1970 on the clock that the kernel stamps files with: a tick of some ms. */
-int64_t ws_clock_file_ns(void);
+static inline int64_t
+ws_clock_file_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 #endif

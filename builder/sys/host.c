@@ -2,8 +2,8 @@
  * cgroup-v1/memory.rst of the kernel, os-release(5). */
 #include "sys/host.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
-/* process.c - /proc/PID/stat, cmdline, exe: proc(5). Names of users are /etc/passwd's own. */
+/* process.c - /proc/PID/stat, cmdline, exe, statm, comm: proc(5). Names of users: /etc/passwd. */
 #include "sys/process.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -124,4 +124,65 @@ ws_process_look(const char *root, unsigned pid, struct ws_arena *a, struct ws_pr
 		.is_left_behind = pid != 1 && fields[FIELD_PARENT] == 1 && fields[FIELD_SESSION] != pid,
 	};
 	return true;
+}
+
+/* ---- which processes hold the memory ---- */
+
+/* "size resident shared ...", in pages. */
+static uint64_t
+resident_bytes(const char *root, unsigned pid, struct ws_buf *text)
+{
+	uint64_t pages;
+	if (!read_file(root, pid, "statm", text)) {
+		return 0;
+	}
+	struct ws_str rest = ws_buf_str(text);
+	ws_str_cut(&rest, ' ');
+	return ws_str_to_u64(ws_str_cut(&rest, ' '), &pages) && pages < UINT64_MAX >> 20
+		? pages * (uint64_t)sysconf(_SC_PAGESIZE)
+		: 0;
+}
+
+/* A process names itself, so anything may stand there. */
+static const char *
+name_of(const char *root, unsigned pid, struct ws_buf *text, struct ws_arena *a)
+{
+	if (!read_file(root, pid, "comm", text)) {
+		return "?";
+	}
+	char *name = ws_str_copy(ws_str_trim(ws_buf_str(text)), a);
+	for (char *c = name; *c; c++) {
+		*c = (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f ? '?' : *c;
+	}
+	return name;
+}
+
+size_t
+ws_holders_find(const char *root, struct ws_arena *a, struct ws_holder *top, size_t most)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_DIR DIR *dir = opendir(ws_arena_printf(a, "%s/proc", root));
+	const struct dirent *entry;
+	size_t count = 0;
+	while (dir && (entry = readdir(dir))) {
+		uint64_t pid;
+		if (!ws_str_to_u64(ws_str_of(entry->d_name), &pid) || pid > INT32_MAX) {
+			continue;
+		}
+		uint64_t bytes = resident_bytes(root, (unsigned)pid, &text);
+		size_t at = count;
+		while (at > 0 && top[at - 1].rss_bytes < bytes) {
+			at--;
+		}
+		if (bytes == 0 || at == most) {
+			continue;
+		}
+		count += count < most;
+		memmove(&top[at + 1], &top[at], (count - at - 1) * sizeof(*top));
+		top[at] = (struct ws_holder){(pid_t)pid, NULL, bytes};
+	}
+	for (size_t i = 0; i < count; i++) {
+		top[i].name = name_of(root, (unsigned)top[i].pid, &text, a);
+	}
+	return count;
 }

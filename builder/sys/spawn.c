@@ -1,17 +1,17 @@
-/* spawn.c - vfork with a new group, a clean signal mask and no inherited descriptors.
- * The child tells the parent why an exec failed, so "not found" never looks like an exit status.
- * Not posix_spawn: it has had a working folder and a range to close since glibc 2.29 and 2.34
- * only. */
 #include "sys/spawn.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool
@@ -184,4 +184,159 @@ uint64_t
 ws_spawn_rss_bytes(pid_t pid)
 {
 	return tree_bytes(pid, 0);
+}
+
+/* ---- limits ---- */
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+static const bool limits_memory = false;
+#else
+static const bool limits_memory = true;
+#endif
+
+void
+ws_limit(pid_t pid, const struct ws_limits *limits)
+{
+	struct rlimit data = {.rlim_cur = limits->memory_bytes, .rlim_max = limits->memory_bytes};
+	struct rlimit cpu = {.rlim_cur = limits->cpu_s, .rlim_max = limits->cpu_s + 1};
+	struct rlimit no_core = {0};
+	if (limits->memory_bytes && limits_memory) {
+		prlimit(pid, RLIMIT_DATA, &data, NULL);
+	}
+	if (limits->cpu_s) {
+		prlimit(pid, RLIMIT_CPU, &cpu, NULL);
+		prlimit(pid, RLIMIT_CORE, &no_core, NULL);
+	}
+}
+
+bool
+ws_limit_raise(int resource, uint64_t least, uint64_t wanted)
+{
+	struct rlimit now;
+	if (getrlimit((__rlimit_resource_t)resource, &now) < 0 || now.rlim_cur == RLIM_INFINITY
+		|| now.rlim_cur >= wanted) {
+		return true;
+	}
+	now.rlim_cur = now.rlim_max < wanted ? now.rlim_max : wanted;
+	return setrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_cur >= least;
+}
+
+/* ---- sweeping ---- */
+
+static bool
+works_below(const char *pid, const char *dir)
+{
+	char path[64], folder[PATH_MAX];
+	snprintf(path, sizeof(path), "/proc/%.20s/cwd", pid);
+	ssize_t len = readlink(path, folder, sizeof(folder) - 1);
+	if (len < 0) {
+		return false;
+	}
+	folder[len] = '\0';
+	size_t below = strlen(dir);
+	return strncmp(folder, dir, below) == 0
+		&& (folder[below] == '/' || folder[below] == '\0'
+			|| strcmp(folder + below, " (deleted)") == 0);
+}
+
+static unsigned
+sweep_once(const char *dir)
+{
+	WS_AUTO_DIR DIR *proc = opendir("/proc");
+	unsigned found = 0;
+	const struct dirent *entry;
+	while (proc && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)atoi(entry->d_name);
+		if (pid > 1 && pid != getpid() && works_below(entry->d_name, dir)) {
+			kill(pid, SIGKILL);
+			found++;
+		}
+	}
+	return found;
+}
+
+/* Until so many rounds in a row have found no process. */
+static unsigned
+sweep_until(const char *dir, unsigned quiet_rounds)
+{
+	unsigned sum = 0;
+	for (unsigned quiet = 0, rounds = 0; rounds < 100; rounds++) {
+		unsigned found = sweep_once(dir);
+		sum += found;
+		quiet = found ? 0 : quiet + 1;
+		if (quiet == quiet_rounds) {
+			break;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+	}
+	return sum;
+}
+
+unsigned
+ws_sweep_now(const char *dir)
+{
+	/* A child between fork and chdir is not below the folder yet: look again, a little later. */
+	return sweep_until(dir, 3);
+}
+
+void
+ws_sweep_wait(int fd, const char *dir)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	char byte;
+	ssize_t got;
+	do {
+		got = read(fd, &byte, 1);
+	} while (got < 0 && errno == EINTR);
+	if (got == 0) {
+		ws_sweep_now(dir);
+	}
+}
+
+void
+ws_sweep_end(int fd, const char *dir)
+{
+	/* Every child was waited for: no process is between fork and chdir. */
+	sweep_until(dir, 1);
+	/* A byte through the pipe: the work is done, later processes there are not ours to kill. */
+	while (write(fd, "", 1) < 0 && errno == EINTR) {
+	}
+	close(fd);
+}
+
+int
+ws_sweep_start(const char *program, const char *dir, struct ws_err *err)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		ws_err_sys(err, WS_ERR_INTERNAL, "cannot make a pipe");
+		return -1;
+	}
+	WS_AUTO_FD int reader = ends[0];
+	WS_AUTO_FD int writer = ends[1];
+	const char *const argv[] = {"wheelsmith", "internal", "sweep", dir, NULL};
+	const char *const env[] = {"LANG=C", NULL};
+	struct ws_spawn spawn = {
+		.program = program,
+		.argv = argv,
+		.env = env,
+		.dir = "/",
+		.in = reader,
+		.out = -1,
+		.err = -1,
+	};
+	struct ws_child child;
+	if (!ws_spawn_start(&spawn, &child, err)) {
+		return -1;
+	}
+	close(ws_take_fd(&child.pidfd)); /* it ends after us; init reaps it */
+	return ws_take_fd(&writer);
 }

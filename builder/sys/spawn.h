@@ -1,17 +1,47 @@
 /**
- * spawn.h - starting, watching and ending one child
+ * spawn.h - starting, limiting, watching and ending child processes
  *
  * An argv array, never a shell; an environment given whole, never inherited; a process group of
  * its own, so that a signal reaches what the child started; a pidfd to poll on. The caller polls,
- * then reaps. Deciding when to kill is the caller's.
+ * then reaps, and decides when to kill.
  */
 #ifndef WS_SYS_SPAWN_H
 #define WS_SYS_SPAWN_H
 
 #include "base/err.h"
-#include "sys/limits.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+/* ---- limits ---- */
+
+/** 0: no bound. The kernel holds a process to memory and CPU, whoever waits for it to the rest. */
+struct ws_limits {
+	/** Of its own (files that are mapped to be read do not count), beyond which allocations
+	 * fail. */
+	uint64_t memory_bytes;
+	unsigned cpu_s;      /**< after which SIGXCPU ends it, without a core file */
+	uint64_t timeout_ms; /**< from its start */
+	unsigned silence_ms; /**< between two outputs */
+	size_t answer_bytes;
+};
+
+/**
+ * Bounds process @a pid, a child of ours, or this one when it is 0; never lifted again. Under a
+ * sanitizer, which has memory of its own, memory is not bounded.
+ */
+void ws_limit(pid_t pid, const struct ws_limits *limits);
+
+/**
+ * Raises a limit (RLIMIT_STACK, RLIMIT_NOFILE) of this process, and of its children, to @a wanted,
+ * or as far as the hard limit goes. False when that is less than @a least. Uses next to no stack
+ * itself.
+ */
+bool ws_limit_raise(int resource, uint64_t least, uint64_t wanted);
+
+/* ---- one child ---- */
 
 /** What to start. Descriptors are borrowed; -1 stands for /dev/null. */
 struct ws_spawn {
@@ -51,5 +81,19 @@ void ws_spawn_signal(const struct ws_child *child, int signal);
 
 /** Resident bytes of a process and everything below it, summed; 0 when it has ended. */
 uint64_t ws_spawn_rss_bytes(pid_t pid);
+
+/* ---- nothing keeps running when we are gone ---- */
+
+/** Starts the child; it sweeps once the returned descriptor is closed. -1 on failure. */
+int ws_sweep_start(const char *program, const char *dir, struct ws_err *err);
+
+/** The good end: sweeps @a dir here and now, sends the child of @a fd home and closes @a fd. */
+void ws_sweep_end(int fd, const char *dir);
+
+/** The child's whole life: waits for the end of @a fd, then sweeps @a dir; a byte sends it home. */
+void ws_sweep_wait(int fd, const char *dir);
+
+/** Kills what works below @a dir until nothing does; returns how many processes that were. */
+unsigned ws_sweep_now(const char *dir);
 
 #endif

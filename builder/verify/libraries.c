@@ -1,7 +1,7 @@
 /* libraries.c - a table of prefixes. */
 #include "verify/libraries.h"
 
-#include "base/str.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>

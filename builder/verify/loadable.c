@@ -2,7 +2,7 @@
  * are glibc's dlopen (elf/dl-load.c, elf/dl-open.c) and CPython's _PyImport_FindSharedFuncptr. */
 #include "verify/loadable.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "verify/manylinux_tag.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* manylinux_tag.c - the newest versions that are asked for, held against the policies. */
 #include "verify/manylinux_tag.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "elf/demangle.h"
 #include "verify/libraries.h"
 

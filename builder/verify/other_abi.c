@@ -1,8 +1,8 @@
 /* other_abi.c - texts without the marks of an ABI, compared with every name of torch's list. */
 #include "verify/other_abi.h"
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
 

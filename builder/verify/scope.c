@@ -1,7 +1,7 @@
 /* scope.c - reading exports past a filter of the wanted names. What is loaded is load.c's. */
 #include "verify/scope.h"
 
-#include "base/str.h"
+#include "base/text.h"
 #include "elf/exports.h"
 #include "verify/libraries.h"
 #include "verify/manylinux_tag.h"

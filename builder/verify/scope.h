@@ -8,7 +8,7 @@
 #ifndef WS_VERIFY_SCOPE_H
 #define WS_VERIFY_SCOPE_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "elf/torch_abi.h"
 #include "model/machine.h"
 #include "verify/subject.h"

@@ -2,8 +2,8 @@
  * symbols_text.c. */
 #include "verify/symbols.h"
 
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "elf/demangle.h"
 #include "verify/libraries.h"
 #include "verify/manylinux_tag.h"

@@ -1,6 +1,6 @@
 /* symbols_text.c - what was found out about symbols, in words. One finding for each reason. */
-#include "base/buf.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "verify/symbols.h"
 
 #include <string.h>

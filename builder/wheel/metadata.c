@@ -2,8 +2,8 @@
  * requirements and classifiers is the index's. */
 #include "wheel/metadata.h"
 
-#include "base/utf8.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "model/wheel_name.h"
 
 #include <string.h>

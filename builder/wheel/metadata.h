@@ -8,8 +8,8 @@
 #ifndef WS_WHEEL_METADATA_H
 #define WS_WHEEL_METADATA_H
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "model/recipe.h"
 
 /** What METADATA says that no recipe can know. */

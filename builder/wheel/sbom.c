@@ -1,7 +1,7 @@
 /* sbom.c - CycloneDX 1.5 (ECMA-424), the few fields we can fill. */
 #include "wheel/sbom.h"
 
-#include "base/json_write.h"
+#include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef WS_WHEEL_SBOM_H
 #define WS_WHEEL_SBOM_H
 
-#include "base/buf.h"
+#include "base/text.h"
 
 /** One thing that went in: a source, the torch wheel, an archive of the CUDA kit, the compiler. */
 struct ws_sbom_part {

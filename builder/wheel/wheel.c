@@ -1,11 +1,11 @@
 /* wheel.c - composes dist-info and RECORD. Names are judged by entry.c, bytes written by pack.c. */
 #include "wheel/wheel.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "model/wheel_name.h"
-#include "wheel/pack.h"
-#include "wheel/record.h"
+#include "wheel/record_file.h"
+#include "wheel/zip_writer.h"
 
 #include <string.h>
 

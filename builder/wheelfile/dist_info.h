@@ -12,7 +12,27 @@
 #define WS_WHEELFILE_DIST_INFO_H
 
 #include "archive/zip.h"
+#include "base/text.h"
 #include "model/wheel_name.h"
+
+/* ---- lines "Name: value" ---- */
+
+/** Zero line and a text is the beginning. */
+struct ws_headers {
+	struct ws_str rest; /**< what was not read yet; behind the last field: the text that follows */
+	unsigned line;      /**< that the last field began on, from 1 */
+	unsigned lines;     /**< that it had */
+};
+
+struct ws_header {
+	struct ws_str name;  /**< all that stands before the colon; s is NULL where there is none */
+	struct ws_str value; /**< trimmed; breaks of continued lines stay in it */
+};
+
+/** The next field; false behind the last. Views of the text. */
+bool ws_headers_next(struct ws_headers *headers, struct ws_header *field);
+
+/* ---- WHEEL and METADATA ---- */
 
 /** WHEEL. */
 struct ws_wheel_info {

@@ -1,7 +1,6 @@
 #include "wheelfile/label_check.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/text.h"
 
 #include <string.h>
 

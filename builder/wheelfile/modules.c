@@ -1,8 +1,8 @@
 /* modules.c - which members are libraries. The rules of names are CPython's EXTENSION_SUFFIXES. */
 #include "wheelfile/modules.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 
 #include <ctype.h>
 #include <stdlib.h>

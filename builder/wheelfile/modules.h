@@ -5,7 +5,7 @@
  * installed package they are opened where they are. Names are those below site-packages, whichever
  * of the two it is: "torchvision/_C.so", "torchvision.libs/libpng16.7f72a3c5.so.16". What lies in a
  * wheel's .data folder is named as it will be installed. Programs are not libraries and are left
- * out. Hostile files are expected: run it in a child with limits (sys/limits.h). Judging is
+ * out. Hostile files are expected: run it in a child with limits (sys/spawn.h). Judging is
  * verify/'s.
  */
 #ifndef WS_WHEELFILE_MODULES_H

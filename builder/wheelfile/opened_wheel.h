@@ -9,8 +9,8 @@
 #ifndef WS_WHEELFILE_OPENED_WHEEL_H
 #define WS_WHEELFILE_OPENED_WHEEL_H
 
-#include "archive/file_source.h"
 #include "archive/zip.h"
+#include "base/source.h"
 #include "fetch/fetch.h"
 #include "net/index_page.h"
 #include "net/remote.h"

@@ -1,7 +1,6 @@
 /* fuzz_json.c - any bytes as JSON: the scanner and cJSON must agree, every mistake must have its
  * place, and what was read must survive being written and read again. */
 #include "base/json.h"
-#include "base/json_write.h"
 
 #include <stdlib.h>
 

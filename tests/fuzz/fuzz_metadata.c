@@ -1,6 +1,6 @@
 /* fuzz_metadata.c - any bytes as a METADATA: what is accepted is one line a field, and written
  * again it is read as the same. */
-#include "base/buf.h"
+#include "base/text.h"
 #include "wheelfile/dist_info.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* fuzz_record.c - any bytes as a RECORD: what is accepted is written again and read as the same. */
 #include "base/fs.h"
-#include "wheel/record.h"
-#include "wheelfile/record.h"
+#include "wheel/record_file.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  *
  * All are taken as texts of one unit, so a macro of one counts for the others.
  */
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "compile/asks.h"
 
 #include <ftw.h>

@@ -13,7 +13,7 @@
 #ifndef WS_TESTS_SUPPORT_CASE_H
 #define WS_TESTS_SUPPORT_CASE_H
 
-#include "base/buf.h"
+#include "base/text.h"
 
 struct ws_case {
 	const char *file;

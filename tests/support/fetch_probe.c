@@ -7,7 +7,7 @@
  */
 #include "archive/unpack.h"
 #include "archive/zip.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "fetch/source.h"
 #include "net/debian.h"
 #include "net/download.h"

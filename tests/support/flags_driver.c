@@ -4,7 +4,7 @@
  *
  * Prints JSON: "cxx" and "nvcc" words (of the stable ABI), "needed" libraries, and the release's
  * "abi" and "pybind" id. */
-#include "base/json_write.h"
+#include "base/json.h"
 #include "compile/extension_target.h"
 #include "config/facts.h"
 #include "model/machine.h"

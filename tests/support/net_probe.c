@@ -6,7 +6,7 @@
  *     net_probe pip                        index-url, extra-index-url and cert as pip would have
  *                                          them
  */
-#include "base/buf.h"
+#include "base/text.h"
 #include "net/download.h"
 #include "net/index.h"
 #include "net/index_config.h"

@@ -7,8 +7,8 @@
 #ifndef WS_TESTS_SUPPORT_ORACLE_H
 #define WS_TESTS_SUPPORT_ORACLE_H
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* shared_results_driver.c - puts and gets many records: ENDPOINT KEY STORE COUNT put|get [BYTES]
  * With BYTES each has a file of that size. */
-#include "base/sign.h"
+#include "base/crypto.h"
 #include "remote/shared_results.h"
 #include "store/cas.h"
 #include "sys/clock.h"

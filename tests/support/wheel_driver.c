@@ -4,8 +4,8 @@
  *
  * SOURCES holds demo/ (the Python part), demo_cuda.so, LICENSE and README.md; PYTHON is "3.11", or
  * "any" for a wheel without the module. "reverse" hands the files over in the other order. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "model/wheel_name.h"
 #include "wheel/sbom.h"
 #include "wheel/wheel.h"

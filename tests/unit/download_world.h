@@ -4,7 +4,7 @@
 #ifndef WS_TESTS_UNIT_DOWNLOAD_WORLD_H
 #define WS_TESTS_UNIT_DOWNLOAD_WORLD_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "net/download.h"
 #include "served.h"
 

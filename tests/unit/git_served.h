@@ -6,7 +6,7 @@
 #ifndef WS_TESTS_UNIT_GIT_SERVED_H
 #define WS_TESTS_UNIT_GIT_SERVED_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "sys/spawn.h"
 
 struct ws_git_served {

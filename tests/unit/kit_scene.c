@@ -3,8 +3,8 @@
 
 #include "test.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "sys/child.h"
 
 #include <stdarg.h>

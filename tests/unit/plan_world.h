@@ -19,8 +19,7 @@
 #ifndef WS_TESTS_UNIT_PLAN_WORLD_H
 #define WS_TESTS_UNIT_PLAN_WORLD_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "case.h"
 #include "plan/input.h"
 

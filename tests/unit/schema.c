@@ -1,7 +1,7 @@
 /* schema.c - a table as a JSON Schema, laid out in short lines. */
 #include "schema.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 #include <assert.h>
 #include <string.h>

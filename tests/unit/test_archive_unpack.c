@@ -4,7 +4,7 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "sys/child.h"
 
 #include <archive_entry.h>

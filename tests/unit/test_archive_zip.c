@@ -2,10 +2,10 @@
  * sound ones, and ones that break each rule of the table. */
 #include "test.h"
 
-#include "archive/file_source.h"
 #include "archive/zip.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/source.h"
+#include "base/text.h"
 #include "sys/child.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_base_fs.c - what is read, and what is not because nobody knows when it ends. */
 #include "test.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 
 #include <fcntl.h>

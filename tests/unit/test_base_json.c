@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <time.h>
 

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/json.h"
-#include "base/json_write.h"
 
 static void
 write_sample(struct ws_json_writer *w)

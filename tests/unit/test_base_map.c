@@ -1,7 +1,7 @@
 /* test_base_map.c - strings to pointers. */
 #include "test.h"
 
-#include "base/map.h"
+#include "base/arena.h"
 
 WS_TEST(a_map_keeps_what_was_put)
 {

@@ -1,10 +1,8 @@
 /* test_base_text.c - views, buffers, paths as text, suggestions. */
 #include "test.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
-#include "base/str.h"
-#include "base/suggest.h"
+#include "base/text.h"
 
 WS_TEST(cut_walks_every_part)
 {

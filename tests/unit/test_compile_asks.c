@@ -2,8 +2,8 @@
  * understood. */
 #include "test.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "compile/asks.h"
 
 #include <ftw.h>

@@ -1,8 +1,8 @@
 /* What is dropped from a recipe's words, and what nvcc is told. */
 #include "test.h"
 
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "compile/extension_target.h"
 
 static const char *

@@ -12,7 +12,7 @@
  * The random part makes layouts by a fixed seed: WS_STALE_COUNT of them from WS_STALE_FIRST on, 40
  * without it. */
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "case.h"
 #include "stale_world.h"
 

@@ -1,8 +1,8 @@
 /* test_draft_setup_py.c - what reading tells of a setup.py, in the shapes that real ones have. */
 #include "test.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "sys/child.h"
 
 struct file {

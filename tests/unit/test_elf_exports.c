@@ -4,7 +4,6 @@
 #include "base/zst.h"
 #include "compile.h"
 #include "elf/exports.h"
-#include "elf/exports_make.h"
 #include "elf/torch_abi.h"
 
 /* The lines of a list, as one Python sees it: "libx.so:name", "libx.so=tls", "libx.so>needed". */

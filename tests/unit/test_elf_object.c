@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "compile.h"
-#include "elf/object.h"
+#include "elf/elf.h"
 
 #include <stdlib.h>
 

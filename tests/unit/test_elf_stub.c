@@ -1,7 +1,7 @@
 /* test_elf_stub.c - stubs are what three linkers take, and their bytes never change. */
 #include "test.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "compile.h"
 #include "elf/elf.h"
 #include "elf/stub.h"

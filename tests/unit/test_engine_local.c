@@ -1,15 +1,14 @@
 /* test_engine_local.c - real children: logs, groups, deadlines, memory, the sweeper. */
 #include "test.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "engine/local.h"
 #include "engine/work.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 #include "sys/host.h"
 #include "sys/spawn.h"
-#include "sys/sweep.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* test_engine_sharing.c - two stores and a place between them: what one made, the other finds. */
 #include "test.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "engine/sharing.h"
 #include "store/cas.h"
 #include "store/shared_entries.h"

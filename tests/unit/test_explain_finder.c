@@ -1,8 +1,8 @@
 /* test_explain_finder.c - patterns, and signs in texts of any length and origin. */
 #include "test.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "explain/evidence.h"
 #include "explain/finder.h"
 

@@ -2,8 +2,8 @@
  * downloads, the other gets; what a place has that is not as it should be is a miss. */
 #include "test.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "fetch/shared_tree.h"
 #include "store/shared_entries.h"
 

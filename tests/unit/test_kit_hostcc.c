@@ -2,9 +2,9 @@
  * that this host does not have are shell scripts that answer -v as the real ones do. */
 #include "test.h"
 
-#include "base/buf.h"
 #include "base/event.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "kit/hostcc/hostcc.h"
 #include "sys/host.h"
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "kit/python/python.h"
 #include "sys/child.h"
 

@@ -3,8 +3,8 @@
  * 3.8 to 3.15 and glibc 2.3 to 3.2, and a corpus generated from a fixed seed. */
 #include "test.h"
 
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "model/wheel_name.h"
 #include "oracle.h"
 

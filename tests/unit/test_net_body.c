@@ -2,7 +2,7 @@
  * be. */
 #include "test.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "net/body.h"
 

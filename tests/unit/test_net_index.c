@@ -1,7 +1,7 @@
 /* test_net_index.c - looking for packages on real servers. */
 #include "test.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "net/get.h"
 #include "net/index.h"

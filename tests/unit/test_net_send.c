@@ -2,7 +2,7 @@
  * real server. */
 #include "test.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "net/http.h"
 #include "served.h"

@@ -1,7 +1,7 @@
 /* test_net_text.c - URLs and heads of replies as text. */
 #include "test.h"
 
-#include "base/str.h"
+#include "base/text.h"
 #include "net/reply.h"
 #include "net/url.h"
 

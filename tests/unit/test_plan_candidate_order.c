@@ -2,7 +2,7 @@
  * never published. */
 #include "test.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "plan/candidate_order.h"
 #include "plan_world.h"
 

@@ -1,10 +1,10 @@
 /* test_report_text.c - what people read: words, log excerpts, plain progress, the redrawn line. */
 #include "test.h"
 
+#include "base/out.h"
 #include "report/failure.h"
 #include "report/format.h"
 #include "report/status.h"
-#include "sys/term.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* test_report_timeline.c - what a command waited for. */
 #include "test.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "report/timeline.h"
 
 #include <stdlib.h>

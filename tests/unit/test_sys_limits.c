@@ -2,9 +2,9 @@
  * limited. */
 #include "test.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "elf/demangle.h"
-#include "sys/limits.h"
+#include "sys/spawn.h"
 
 #include <signal.h>
 #include <sys/wait.h>

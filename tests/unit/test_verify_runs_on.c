@@ -2,7 +2,7 @@
  * PTX. */
 #include "test.h"
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "config/facts.h"
 #include "verify/runs_on.h"
 

@@ -1,8 +1,7 @@
 /* test_wheelfile_dist_info.c - WHEEL and METADATA read, refused, and held against a file name. */
 #include "test.h"
 
-#include "base/buf.h"
-#include "base/headers.h"
+#include "base/text.h"
 #include "wheel/metadata.h"
 #include "wheelfile/dist_info.h"
 

@@ -8,9 +8,8 @@
 #ifndef WS_KIT_CUDA_DRYRUN_H
 #define WS_KIT_CUDA_DRYRUN_H
 
-#include "base/buf.h"
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "kit/cuda/cuda.h"
 
 typedef WS_VEC(const char *) ws_dryrun_words;

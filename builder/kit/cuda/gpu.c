@@ -3,8 +3,8 @@
  * what it does not know it writes in brackets, "[N/A]", and failures go to stdout as well. */
 #include "kit/cuda/gpu.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "sys/child.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* host.c - which toolkits this host has. A folder is one when nvcc lies in its bin/ with its
  * profile: what is called nvcc elsewhere (Debian's /usr/bin/nvcc, ccache) starts one of them. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "kit/cuda/fill.h"
 #include "kit/cuda/nvcc.h"
 #include "kit/cuda/parts.h"

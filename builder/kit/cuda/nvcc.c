@@ -2,7 +2,7 @@
 #include "kit/cuda/nvcc.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "kit/cuda/dryrun.h"
 #include "store/answer_cache.h"
 

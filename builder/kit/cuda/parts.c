@@ -1,9 +1,9 @@
 /* parts.c - two tables: which file a part is, and in which folders it may be. */
 #include "kit/cuda/parts.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* redist.c - getting and reading manifests. What a kit takes of them is redist_kit.c's. */
 #include "kit/cuda/redist.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/vec.h"
 #include "net/get.h"
 
 #include <string.h>

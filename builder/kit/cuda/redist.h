@@ -12,7 +12,7 @@
 #ifndef WS_KIT_CUDA_REDIST_H
 #define WS_KIT_CUDA_REDIST_H
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "fetch/fetch.h"
 #include "model/kit_def.h"
 

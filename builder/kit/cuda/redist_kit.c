@@ -1,8 +1,8 @@
 /* redist_kit.c - which components make a toolkit, and where their files go. Up to 12.9 cuda_nvcc
  * held the whole compiler; 13.0 split it. Archives have one folder on top, and lib/ where kits have
  * lib64/. ATen's headers come in archives of hundreds of MB; there are no smaller ones here. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "kit/cuda/redist.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* floor.c - stubs out of the list, objects out of the bridge, one tree of both. */
 #include "kit/floor/floor.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "elf/exports.h"
 #include "elf/stub.h"
 #include "sys/child.h"

@@ -4,8 +4,7 @@
  * compilers there are is in list.c, what a toolkit takes in limits.c. */
 #include "kit/hostcc/hostcc.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "kit/distro.h"
 #include "sys/child.h"
 #include "sys/host.h"

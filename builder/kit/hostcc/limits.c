@@ -4,7 +4,7 @@
  *   - the comments behind #endif repeat the conditions;
  *   - __HORIZON__ has its own clang limit since 12.4, another one in 13.4 and 13.5;
  *   - __GRCO_CLANG_COMPILER__ has one written with '>' since 12.2. */
-#include "base/buf.h"
+#include "base/text.h"
 #include "kit/hostcc/hostcc.h"
 
 #include <string.h>

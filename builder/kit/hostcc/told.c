@@ -1,7 +1,7 @@
 /* told.c - a compiler begins with its path; the fields that follow are of it. */
 #include "kit/hostcc/told.h"
 
-#include "base/fields.h"
+#include "base/text.h"
 
 #include <string.h>
 

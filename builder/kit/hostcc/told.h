@@ -2,12 +2,12 @@
  * told.h - the compilers of a host as text, for another host
  *
  * A worker of a farm lists its compilers as this host lists its own, and says what each is; who
- * builds chooses among them. Fields of base/fields.h.
+ * builds chooses among them. Fields of base/text.h.
  */
 #ifndef WS_KIT_HOSTCC_TOLD_H
 #define WS_KIT_HOSTCC_TOLD_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "kit/hostcc/hostcc.h"
 
 /** A host, as far as compiling is concerned. */

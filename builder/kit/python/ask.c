@@ -5,7 +5,7 @@
  * find.c. */
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "kit/python/python.h"
 #include "model/machine.h"
 #include "store/answer_cache.h"

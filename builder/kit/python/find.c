@@ -1,8 +1,8 @@
 /* find.c - which interpreter serves a tag, out of the files of this host that look like one. A name
  * can be wrong and an interpreter broken; asking one takes 20 ms. So names are believed as far as
  * they leave a choice open, and those that may be the answer are asked. */
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "kit/python/python.h"
 
 #include <dirent.h>

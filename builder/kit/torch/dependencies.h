@@ -9,8 +9,8 @@
 #ifndef WS_KIT_TORCH_DEPENDENCIES_H
 #define WS_KIT_TORCH_DEPENDENCIES_H
 
+#include "base/arena.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "model/version.h"
 
 typedef WS_VEC(const char *) ws_list_paths;

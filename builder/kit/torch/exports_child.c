@@ -2,8 +2,7 @@
 #include "kit/torch/exports_child.h"
 
 #include "base/json.h"
-#include "base/json_write.h"
-#include "elf/exports_make.h"
+#include "elf/exports.h"
 #include "sys/child.h"
 
 /* ---- the parent ---- */

@@ -7,7 +7,7 @@
 #ifndef WS_KIT_TORCH_EXPORTS_CHILD_H
 #define WS_KIT_TORCH_EXPORTS_CHILD_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "sys/stop.h"
 
 struct ws_exports_library {

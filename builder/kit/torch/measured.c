@@ -2,7 +2,6 @@
 #include "kit/torch/measured.h"
 
 #include "base/json.h"
-#include "base/json_write.h"
 #include "elf/torch_abi.h"
 
 #include <string.h>

@@ -11,8 +11,8 @@
 #define WS_KIT_TORCH_MEASURED_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 struct ws_torch_measured {
 	const char *version; /**< "2.5.1+cu124" */

@@ -4,7 +4,7 @@
  * measured.c. */
 #include "kit/torch/torch.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "fetch/shared_tree.h"

@@ -2,8 +2,7 @@
  * are none. */
 #include "kit/torch/wheel.h"
 
-#include "base/buf.h"
-#include "base/suggest.h"
+#include "base/text.h"
 #include "net/index_config.h"
 
 #include <limits.h>

@@ -8,7 +8,7 @@
 #ifndef WS_KIT_TORCH_WHEEL_H
 #define WS_KIT_TORCH_WHEEL_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "fetch/fetch.h"
 #include "model/facts.h"
 #include "model/machine.h"

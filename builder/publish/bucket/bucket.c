@@ -1,7 +1,7 @@
 /* bucket.c - S3's REST API: GetObject, PutObject, DeleteObject and multipart uploads. */
 #include "publish/bucket/bucket.h"
 
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/fs.h"
 #include "publish/answer.h"
 #include "publish/pages.h"

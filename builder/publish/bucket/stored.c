@@ -1,8 +1,8 @@
 #include "publish/bucket/stored.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "publish/bucket/lock.h"
 #include "publish/manifest.h"
 

@@ -1,8 +1,8 @@
 #include "publish/folder/audit.h"
 
-#include "archive/file_source.h"
 #include "archive/zip.h"
 #include "base/fs.h"
+#include "base/source.h"
 #include "publish/folder/lists.h"
 #include "publish/folder/strays.h"
 #include "publish/manifest.h"

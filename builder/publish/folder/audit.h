@@ -7,7 +7,7 @@
 #ifndef WS_PUBLISH_FOLDER_AUDIT_H
 #define WS_PUBLISH_FOLDER_AUDIT_H
 
-#include "base/sign.h"
+#include "base/crypto.h"
 #include "sys/stop.h"
 
 struct ws_arena;

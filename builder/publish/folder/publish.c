@@ -1,7 +1,7 @@
 #include "publish/folder/publish.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "publish/admit.h"
 #include "publish/folder/lists.h"
 #include "publish/folder/snapshot.h"

@@ -7,7 +7,7 @@
 #ifndef WS_PUBLISH_FOLDER_PUBLISH_H
 #define WS_PUBLISH_FOLDER_PUBLISH_H
 
-#include "base/sign.h"
+#include "base/crypto.h"
 #include "publish/folder/target.h"
 #include "store/ledger.h"
 

@@ -1,8 +1,8 @@
 /* snapshot.c - what pages look like is pages.h's, which wheels answer where is paths.h's. */
 #include "publish/folder/snapshot.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "publish/browse.h"
 #include "publish/manifest.h"
 #include "publish/pages.h"

@@ -1,7 +1,7 @@
 #include "publish/folder/strays.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "publish/manifest.h"
 
 #include <dirent.h>

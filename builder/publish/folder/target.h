@@ -16,8 +16,8 @@
 #ifndef WS_PUBLISH_FOLDER_TARGET_H
 #define WS_PUBLISH_FOLDER_TARGET_H
 
-#include "base/digest.h"
-#include "base/vec.h"
+#include "base/arena.h"
+#include "base/crypto.h"
 #include "sys/stop.h"
 
 #define WS_INDEX_NEW ".new-"

@@ -1,6 +1,6 @@
 #include "publish/server/form.h"
 
-#include "base/headers.h"
+#include "wheelfile/dist_info.h"
 
 #include <string.h>
 #include <strings.h>

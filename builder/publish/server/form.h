@@ -7,7 +7,7 @@
 #ifndef WS_PUBLISH_SERVER_FORM_H
 #define WS_PUBLISH_SERVER_FORM_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "model/wheel_name.h"
 
 struct ws_index_form {

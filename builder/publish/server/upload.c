@@ -1,7 +1,7 @@
 #include "publish/server/upload.h"
 
+#include "base/arena.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "net/index.h"
 #include "net/url.h"
 #include "publish/admit.h"

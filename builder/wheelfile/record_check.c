@@ -1,5 +1,5 @@
-/* record_held.c - lines by path, names on both sides, bytes beside their line. */
-#include "wheelfile/record_held.h"
+/* record_check.c - lines by path, names on both sides, bytes beside their line. */
+#include "wheelfile/record_check.h"
 
 #include <stdlib.h>
 

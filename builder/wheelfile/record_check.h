@@ -1,15 +1,15 @@
 /**
- * record_held.h - is everything in a wheel, or of an installed package, as its RECORD says?
+ * record_check.h - is everything in a wheel, or of an installed package, as its RECORD says?
  *
  * Every file has a line, every line a file, no line is repeated, and the bytes are those of the
  * lines. Each thing that is not so is reported as one line for people.
  */
-#ifndef WS_WHEELFILE_RECORD_HELD_H
-#define WS_WHEELFILE_RECORD_HELD_H
+#ifndef WS_WHEELFILE_RECORD_CHECK_H
+#define WS_WHEELFILE_RECORD_CHECK_H
 
 #include "archive/zip.h"
-#include "base/vec.h"
-#include "wheelfile/record.h"
+#include "base/arena.h"
+#include "wheel/record_file.h"
 
 struct ws_held_record {
 	void (*on_wrong)(void *self, const char *what); /**< "'x.py' is repeated", in `a` */

@@ -1,8 +1,8 @@
-/* test_base_sign.c - keys in files, and what a signature tells apart. */
+/* test_base_crypto.c - keys in files, and what a signature tells apart. */
 #include "test.h"
 
+#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/sign.h"
 
 #include <sys/stat.h>
 

@@ -1,13 +1,13 @@
 /**
- * pack.h - a zip whose bytes depend on its contents alone
+ * zip_writer.h - a zip whose bytes depend on its contents alone
  *
  * The door to libzip. Same names, bytes, modes and epoch give the same file, whoever packs it,
  * where, when and under which umask or time zone: fixed times, no extra fields, no data
  * descriptors, no entries for folders, deflate at level 6 (empty files are stored). One zlib is
  * assumed; others compress to other bytes.
  */
-#ifndef WS_WHEEL_PACK_H
-#define WS_WHEEL_PACK_H
+#ifndef WS_WHEEL_ZIP_WRITER_H
+#define WS_WHEEL_ZIP_WRITER_H
 
 #include "base/err.h"
 

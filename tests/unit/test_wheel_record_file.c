@@ -1,8 +1,7 @@
-/* test_wheelfile_record.c - RECORD written, read, and refused. */
+/* test_wheel_record_file.c - RECORD written, read, and refused. */
 #include "test.h"
 
-#include "wheel/record.h"
-#include "wheelfile/record.h"
+#include "wheel/record_file.h"
 
 #include <inttypes.h>
 

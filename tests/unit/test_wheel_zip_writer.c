@@ -1,12 +1,12 @@
-/* test_wheel_pack.c - the bytes of a wheel, read by hand (APPNOTE.TXT 4.3), and the names and
+/* test_wheel_zip_writer.c - the bytes of a wheel, read by hand (APPNOTE.TXT 4.3), and the names and
  * descriptions that are refused. Installing one: cli/wheel_pack.bats. */
 #include "test.h"
 
 #include "archive/inflate.h"
-#include "base/buf.h"
 #include "base/fs.h"
-#include "wheel/pack.h"
+#include "base/text.h"
 #include "wheel/wheel.h"
+#include "wheel/zip_writer.h"
 
 #define EPOCH INT64_C(1700000001) /* 2023-11-14 22:13:21 UTC */
 

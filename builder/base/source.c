@@ -1,5 +1,5 @@
-/* file_source.c - pread in pieces. */
-#include "archive/file_source.h"
+/* source.c - pread in pieces. */
+#include "base/source.h"
 
 #include "base/fs.h"
 

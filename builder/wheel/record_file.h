@@ -1,17 +1,25 @@
 /**
- * record.h - reading RECORD: every file of a wheel, with its digest and size
+ * record_file.h - RECORD: every file of a wheel, with its digest and size
  *
- * Recording installed projects (CSV: ',' between fields, '"' around those that need it). Read
- * strictly and without a copy, because torch's is over a megabyte (2.11.0: 11,843 lines, 12 ms).
- * Whether the files are as it says is the caller's to find out. Writing ours is wheel/'s.
+ * Reads and writes the text (Recording installed projects; CSV: ',' between fields, '"' around
+ * fields that need it). Reading is strict and copies nothing, because torch's RECORD is over a
+ * megabyte (2.11.0: 11,843 lines, 12 ms). Comparing it with a wheel: wheelfile/record_check.h.
  */
-#ifndef WS_WHEELFILE_RECORD_H
-#define WS_WHEELFILE_RECORD_H
+#ifndef WS_WHEEL_RECORD_FILE_H
+#define WS_WHEEL_RECORD_FILE_H
 
 #include "base/arena.h"
-#include "base/digest.h"
+#include "base/crypto.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/text.h"
+
+/* ---- writing ---- */
+
+/** Adds a line. @a digest is NULL for RECORD itself. */
+void ws_record_add(
+	struct ws_buf *record, const char *path, const struct ws_digest *digest, uint64_t size);
+
+/* ---- reading ---- */
 
 /** One line. */
 struct ws_record_entry {
@@ -31,7 +39,7 @@ typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, 
  * Calls @a take for every line of @a text, in its order. Paths are views of @a text, but for the
  * few that were quoted: those lie in @a a. A line that is not a path that stays inside, a SHA-256
  * and a size (or, for RECORD and its signatures, nothing) is an error of kind WS_ERR_FETCH that
- * names the line. That a path is repeated is not noticed: record_held.h.
+ * names the line. That a path is repeated is not noticed: wheelfile/record_check.h.
  */
 bool ws_record_read(
 	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);

@@ -1,10 +1,33 @@
-/* record.c - RECORD's lines as text. Knows nothing of zips. */
-#include "wheelfile/record.h"
+/* record_file.c - lines of RECORD as text. Knows nothing of zips. */
+#include "wheel/record_file.h"
 
 #include "base/fs.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+
+void
+ws_record_add(
+	struct ws_buf *record, const char *path, const struct ws_digest *digest, uint64_t size)
+{
+	bool quoted = strpbrk(path, ",\"") != NULL;
+	ws_buf_puts(record, quoted ? "\"" : "");
+	for (const char *c = path; *c; c++) {
+		ws_buf_puts(record, *c == '"' ? "\"" : "");
+		ws_buf_putc(record, *c);
+	}
+	ws_buf_puts(record, quoted ? "\"" : "");
+	if (!digest) {
+		ws_buf_puts(record, ",,\n");
+		return;
+	}
+	char base64[WS_DIGEST_BASE64];
+	ws_digest_base64(digest, base64);
+	ws_buf_printf(record, ",sha256=%s,%" PRIu64 "\n", base64, size);
+}
+
+/* ---- reading ---- */
 
 /* Where the reader is. */
 struct cursor {

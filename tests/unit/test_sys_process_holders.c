@@ -1,4 +1,4 @@
-/* test_sys_holders.c - processes of a machine that is files. */
+/* test_sys_process_holders.c - processes of a machine that is files. */
 #include "test.h"
 
 #include "base/fs.h"

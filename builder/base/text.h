@@ -1,0 +1,184 @@
+/**
+ * text.h - text: views (ws_str), buffers that grow (ws_buf), UTF-8, fields, spelling suggestions
+ *
+ * A struct ws_str is a view: a pointer and a length, not NUL-terminated. Parsers cut text into
+ * views; a view lives as long as the text. A struct ws_buf owns its bytes: the one place where
+ * memory is not an arena's.
+ */
+#ifndef WS_BASE_TEXT_H
+#define WS_BASE_TEXT_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ws_str {
+	const char *s; /**< not terminated; may be NULL when n is 0 */
+	size_t n;      /**< bytes */
+};
+
+/** For printf: `"%.*s", WS_STR_ARGS(view)`. */
+#define WS_STR_ARGS(str) (int)(str).n, (str).s
+
+/** The whole of a C string; NULL gives an empty view. */
+struct ws_str ws_str_of(const char *text);
+
+bool ws_str_is(struct ws_str str, const char *text);
+bool ws_str_eq(struct ws_str x, struct ws_str y);
+
+/** Byte order, a prefix before what it is a prefix of: <0, 0, >0. */
+int ws_str_cmp(struct ws_str x, struct ws_str y);
+
+/** Without spaces, tabs, CR and LF at both ends. */
+struct ws_str ws_str_trim(struct ws_str str);
+
+/**
+ * Cuts the part before the first @a separator off @a rest and returns it; all of it, leaving
+ * rest->s NULL, when there is no separator. Loop: `while (rest.s) { part = ws_str_cut(...) }`.
+ */
+struct ws_str ws_str_cut(struct ws_str *rest, char separator);
+
+/** Decimal digits only, no sign, no overflow. */
+bool ws_str_to_u64(struct ws_str str, uint64_t *value);
+
+char *ws_str_copy(struct ws_str str, struct ws_arena *a);
+
+/* Of ASCII, whatever the locale. */
+static inline bool
+ws_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline char
+ws_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool
+ws_is_letter(char c)
+{
+	return ws_lower(c) >= 'a' && ws_lower(c) <= 'z';
+}
+
+/** 0 to 15; -1: it is not a hexadecimal digit. */
+static inline int
+ws_hex_digit(char c)
+{
+	c = ws_lower(c);
+	return ws_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/** Is there a control character, such as the end of a line? */
+bool ws_has_control(const char *text);
+
+/** Makes @a text lower case, in place; returns it. */
+char *ws_lower_all(char *text);
+
+bool ws_starts_with(const char *text, const char *prefix);
+bool ws_ends_with(const char *text, const char *suffix);
+
+/** strcmp that takes NULL: NULL equals only NULL. */
+bool ws_same(const char *x, const char *y);
+
+/** One of the @a count texts of @a list is @a text; either may be NULL. */
+bool ws_is_among(const char *text, const char *const *list, size_t count);
+
+/** qsort/bsearch comparison of `const char *` elements, by bytes. */
+int ws_cmp_strings(const void *x, const void *y);
+
+/** Sorts texts by bytes and keeps each once, in place; how many are left. @a list may be NULL where
+ * @a count is 0. */
+size_t ws_sort_once(const char **list, size_t count);
+
+/* ---- buffers: file contents, texts under construction, response bodies ---- */
+
+struct ws_buf {
+	char *data; /**< NULL until the first add */
+	size_t len; /**< bytes, without the terminator */
+	size_t cap;
+};
+
+void ws_buf_add(struct ws_buf *b, const void *bytes, size_t len);
+void ws_buf_puts(struct ws_buf *b, const char *text);
+void ws_buf_putc(struct ws_buf *b, char c);
+void ws_buf_printf(struct ws_buf *b, const char *format, ...) WS_PRINTF(2, 3);
+
+/** @a word as a POSIX shell reads it: in quotes where it needs them. For people who paste it. */
+void ws_buf_put_quoted(struct ws_buf *b, const char *word);
+
+/** Room for @a more bytes; returns where they go. The caller adds to len what it wrote. */
+char *ws_buf_reserve(struct ws_buf *b, size_t more);
+
+/** Forgets what comes after the first @a len bytes. */
+void ws_buf_cut(struct ws_buf *b, size_t len);
+
+/** Empty again; keeps its memory. */
+void ws_buf_clear(struct ws_buf *b);
+
+/** The contents as a C string; "" when nothing was added. Borrowed. */
+const char *ws_buf_text(const struct ws_buf *b);
+
+/** The contents as a view. Borrowed. */
+struct ws_str ws_buf_str(const struct ws_buf *b);
+
+/** A NUL-terminated copy in @a a. */
+char *ws_buf_copy(const struct ws_buf *b, struct ws_arena *a);
+
+void ws_buf_release(struct ws_buf *b);
+
+#define WS_AUTO_BUF __attribute__((cleanup(ws_buf_release)))
+
+/* ---- UTF-8 ---- */
+
+/** Bytes (1 to 4) of the well-formed sequence at @a s, of which @a n may be read; 0 when none
+ * is. */
+size_t ws_utf8_len(const char *s, size_t n);
+
+/**
+ * Columns of a terminal that @a n bytes take: two for a wide character (UAX 11: W and F), none for
+ * a combining mark, one for any other and for each byte that is not UTF-8.
+ */
+unsigned ws_utf8_columns(const char *s, size_t n);
+
+/**
+ * Replaces what a terminal would obey (C0, DEL, C1; line separators; marks that turn the order of
+ * what follows, UAX 9) and what is not UTF-8 by '?', in place: for names and answers of strangers.
+ * With @a lines newlines and tabs stay.
+ */
+void ws_utf8_make_plain(char *text, bool lines);
+
+/* ---- fields ---- */
+
+/** Appends one; a @a value of NULL is left out. */
+void ws_fields_add(struct ws_buf *text, const char *kind, const char *value);
+
+/** One whose value is "FIRST SECOND"; @a first has no blank. */
+void ws_fields_add_pair(
+	struct ws_buf *text, const char *kind, const char *first, const char *second);
+
+void ws_fields_add_all(
+	struct ws_buf *text, const char *kind, const char *const *values, size_t count);
+
+void ws_fields_add_number(struct ws_buf *text, const char *kind, uint64_t number);
+
+/** Takes the next one off @a text, in @a a. False: that was all, or what follows is none; then
+ * something is left of @a text. */
+bool ws_fields_take(struct ws_str *text, struct ws_arena *a, const char **kind, const char **value);
+
+/** The parts of a pair, in @a a; false: it is none. */
+bool ws_fields_cut(const char *pair, struct ws_arena *a, const char **first, const char **second);
+
+/* ---- spelling suggestions ---- */
+
+/**
+ * The candidate nearest to @a word by edit distance (insert, delete, replace, swap of
+ * neighbours), ASCII case ignored; NULL when none is within a third of the word's length.
+ * Borrowed from @a candidates. The first of equals wins.
+ */
+const char *ws_suggest(const char *word, const char *const *candidates, size_t count);
+
+#endif
