@@ -1,4 +1,4 @@
-# Toolchain file: the program for aarch64 on a host of another machine. Debian's cross compiler; the libraries are in the
+# Toolchain file: builds the program for aarch64 on an x86-64 host. Debian's cross compiler; the libraries are in the
 # folder WS_SYSROOT, which tools/sysroot.py fills (./dev package --platform aarch64). Its programs run under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

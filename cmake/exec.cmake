@@ -1,6 +1,6 @@
-# What goes along with an action to a worker of a build farm: static, so that it runs in any image. Of core it takes
-# what reads an order and traces a compiler; of libraries libcrypto. Where there is no static one, `--executor remote` says
-# that it is missing.
+# wheelsmith-exec runs one action on a worker of a build farm. It is static, so that it runs in any image. It links the parts
+# of core that read an order and trace a compiler, and libcrypto. Without a static libcrypto it is not built, and
+# `--executor remote` reports that it is missing.
 find_library(WS_STATIC_CRYPTO libcrypto.a)
 if(NOT WS_STATIC_CRYPTO)
 	message(STATUS "wheelsmith-exec is not built: there is no libcrypto.a")

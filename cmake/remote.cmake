@@ -1,5 +1,5 @@
-# Results that hosts share, and build farms: builder/remote and gRPC. Where one of their libraries is missing, one file
-# stands in for them (cmake/without_remote.c), and the program says so.
+# Shared results and build farms: builder/remote and gRPC. Where one of their libraries is missing, cmake/without_remote.c
+# replaces them; the program then refuses `remote` with a message.
 set(WS_REMOTE AUTO CACHE STRING "shared results and build farms: ON, OFF, or AUTO: where the libraries are")
 set_property(CACHE WS_REMOTE PROPERTY STRINGS AUTO ON OFF)
 set(WS_HAS_REMOTE OFF)

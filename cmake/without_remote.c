@@ -1,5 +1,5 @@
 /* without_remote.c - in place of builder/remote and net/rpc.c where the program is built without their libraries
- * (cmake/remote.cmake). A server is refused; nobody gets further without one. */
+ * (cmake/remote.cmake). Opening a server fails, so the other functions are never called. */
 #include "remote/grpc_cache.h"
 #include "remote/execution.h"
 #include "remote/server.h"

@@ -1,4 +1,4 @@
-/* clock.h - a deadline of one clock said in CLOCK_REALTIME, the one that the older calls wait by */
+/* clock.h - converts a deadline of any clock to CLOCK_REALTIME, which the older calls use */
 struct moment {
 	long seconds, nanoseconds;
 };

@@ -1,4 +1,4 @@
-/* exception_text.h - an exception of a plain text, by way of a string of before C++11 and the constructor that takes one */
+/* exception_text.h - throws an exception with a plain text, through a pre-C++11 string and the constructor that takes it */
 void _ZNSsC1EPKcRKSaIcE(void *self, const char *text, const void *allocator);
 void _ZNSsD1Ev(void *self);
 

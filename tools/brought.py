@@ -8,8 +8,8 @@
     brought.py WHEELSMITH DIR python PATH... the C API of each Python: its interpreter, or libpython3.X.so itself
 
 Each list (builder/elf/exports.h) is DIR/brought/<digest>.zst, named by the first 16 digits of its
-SHA-256; equal ones are there once. DIR/brought.json says which release brings which. Wheels come by
-pip, one at a time; libraries are read by a child of wheelsmith that limits itself.
+SHA-256; equal ones are stored once. DIR/brought.json maps releases to lists. pip downloads the
+wheels one at a time; a child of wheelsmith with limits reads the libraries.
 """
 
 import datetime
@@ -38,7 +38,7 @@ def pip(*words):
 
 
 def requirements(version):
-    """(name, version) of torch's wheel and of all of NVIDIA's that come with it; nothing is installed."""
+    """(name, version) of torch's wheel and of all NVIDIA wheels that it requires, without installing them."""
     with tempfile.TemporaryDirectory() as scratch:
         report = pathlib.Path(scratch, "report.json")
         pip("install", "-q", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "--python-version", "3.11",
@@ -164,8 +164,8 @@ def holder_of(python):
 
 
 def c_api(scratch, python):
-    """A library "python" with the names of one Python's C API, its ABI tag and version. What modules were linked
-    into it differs between builds: their PyInit functions are left out."""
+    """A library "python" with the names of one Python's C API, its ABI tag and version. PyInit
+    functions are left out, because builds differ in the modules that are linked in."""
     holder, tag, version = holder_of(python)
     said = subprocess.run(["nm", "-D", "--defined-only", holder], text=True, check=True, capture_output=True).stdout
     names = {line.split()[-1].split("@")[0] for line in said.splitlines()}

@@ -6,9 +6,9 @@
                                       of the wheel `ziglang`): another source for the same facts
 
 Made from the real libraries: the packages of three Debian releases, which the first mirror of apt's sources has.
-The oldest gives all that it has; each later one what its glibc and libstdc++ added. That tells a symbol that moved
-(pthread_create: of libpthread until 2.33, of libc from 2.34 on) as links on either side of the move see it. What a
-floor has is the newest version of each name that is not newer (builder/kit/floor/floor.h).
+The oldest gives all that it has; each later one what its glibc and libstdc++ added. So a symbol that moved
+(pthread_create: libpthread until 2.33, libc from 2.34 on) is listed as a link before and after the move sees it. A
+floor contains the newest version of each name that is not newer than the floor (builder/kit/floor/floor.h).
 """
 
 import hashlib
@@ -36,7 +36,7 @@ def number(text):
 
 
 def mirror():
-    """Of the first source of apt, in either of its formats."""
+    """The first source of apt, in either of its formats."""
     for path in [*sorted(pathlib.Path("/etc/apt/sources.list.d").glob("*.sources")), pathlib.Path("/etc/apt/sources.list")]:
         found = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?)\s*(http\S+)", path.read_text(), re.M) if path.is_file() else None
         if found:
@@ -98,7 +98,7 @@ def is_new(version, before):
 
 
 def collect(machine, folder):
-    """{library: {(version, name): (thread-local, size)}}, and what it was made from."""
+    """{library: {(version, name): (thread-local, size)}}, and the versions of the packages that were read."""
     arch, loader = MACHINES[machine]
     known, sources, before = {}, [], {}
     for suite, glibc in SUITES:

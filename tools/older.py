@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the versions of a newer glibc off what an ELF file wants, where an older one has the same names.
+"""Removes version requirements of a newer glibc from an ELF file where an older glibc has the same symbols.
 
     older.py PROGRAM FILE...    PROGRAM exports what the older glibc lacks (cmake/package/exports.list)
 
@@ -42,7 +42,7 @@ class File:
             yield self.text(name), section != 0, at, struct.unpack_from("<H", self.data, at)[0] & 0x7FFF
 
     def glibc(self):
-        """The newest that it asks for."""
+        """The newest version that the file requires."""
         asked, at = (2, 0), self.verneed[4] if self.verneed else None
         for _ in range(self.verneed[7] if self.verneed else 0):
             _, count, _, aux, following = struct.unpack_from("<HHIII", self.data, at)
@@ -85,7 +85,7 @@ class File:
         return dropped
 
     def lower(self, there):
-        """@there: names that can be had without a version."""
+        """@there: symbols that exist without a version."""
         dropped = self.drop_needs()
         for name, defined, at, number in self.symbols():
             if number in dropped and not defined:

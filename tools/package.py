@@ -5,7 +5,7 @@
 
 Brings the libraries that PREFIX/bin/wheelsmith needs, all but glibc's own, to PREFIX/lib/wheelsmith with the
 licences of their Debian packages, and writes OUT/wheelsmith-VERSION-linux-x86_64.tar.xz and a wheel of the
-same files; without OUT neither. The wheel's platform tag follows from the newest glibc that any file asks for. With
+same files; without OUT neither. The wheel's platform tag follows from the newest glibc version that any file requires. With
 --sysroot the program is for another machine, and its libraries are those of the folder that tools/sysroot.py filled.
 The same prefix makes the same bytes: names are sorted, times are SOURCE_DATE_EPOCH.
 """
@@ -23,7 +23,7 @@ import zipfile
 
 import older
 
-# What is linked statically (cmake/package/package.cmake, cmake/exec.cmake), by the Debian package that it comes from.
+# Statically linked libraries (cmake/package/package.cmake, cmake/exec.cmake), by their Debian package.
 STATIC = ("libarchive-dev", "libxml2-dev", "libssl-dev", "libc6-dev")
 # They go where pip and uv look for commands: the second lies beside the first.
 PROGRAMS = ("bin/wheelsmith", "bin/wheelsmith-exec")
@@ -84,7 +84,7 @@ def needed_libraries(program):
 
 
 def bring_libraries(prefix, sysroot):
-    """Copies the private libraries; returns the packages that anything here comes from."""
+    """Copies the private libraries; returns the packages that contain them."""
     folder, packages = prefix / "lib/wheelsmith", set()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -117,7 +117,7 @@ def bring_licences(prefix, packages, sysroot):
 
 
 def glibc_floor(prefix):
-    """The newest glibc that any file asks for."""
+    """The newest glibc version that any file requires."""
     return max(older.File(path).glibc() for path in [prefix / "bin/wheelsmith", *(prefix / "lib/wheelsmith").iterdir()])
 
 

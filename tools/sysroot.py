@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Unpacks Debian packages of another machine, with all that they depend on, into a folder; nothing is installed.
+"""Unpacks Debian packages for another machine and their dependencies into a folder, without installing them.
 
     sysroot.py SUITE ARCH FOLDER PACKAGE...    sysroot.py bookworm arm64 build/sysroot-aarch64 libcurl4-openssl-dev
 
-For compilers (--sysroot) and for programs under qemu-user (-L). FOLDER/PACKAGES says which packages it has, a line each:
-name, version, source; FOLDER/files/NAME lists what one brought. What is there already is not fetched again. The packages are
-those of the suite's index, by digest.
+For compilers (--sysroot) and for programs under qemu-user (-L). FOLDER/PACKAGES lists its packages, one a line:
+name, version, source. FOLDER/files/NAME lists the files of one. Packages that are present are not fetched again. Their
+digests are those of the suite's index.
 """
 
 import hashlib

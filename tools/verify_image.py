@@ -35,9 +35,9 @@ INSIDE = "/run/wheelsmith"
 SERVER, DECISION = "wheelsmith.server", "wheelsmith.decision"
 ENGINES = ("docker", "podman", "buildah")
 ANSWER_S = 60
-# What a server may try before it serves: examples/server/attend.py's two trials, and a model.
+# Time for the trials of a server before it serves: two of examples/server/attend.py, and a model.
 PATIENCE_S = 300
-# What importing torch may take, and what judging every extension may.
+# Time limits for importing torch and for judging every extension.
 CHILD_S = 300
 HEALTH_MOST = 1 << 20
 
@@ -58,7 +58,7 @@ class Findings:
         return holds
 
     def look(self, what, how, *words):
-        """how(self, *words); an image may have anything: what cannot be read is a finding. None then."""
+        """how(self, *words); a file that cannot be read is a finding, and the result is None."""
         try:
             return how(self, *words)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error) as error:
@@ -73,7 +73,7 @@ def last_line(text):
 
 
 def ask(words, **named):
-    """(exit status, what it said, the last line of its errors). What it starts may hold a pipe open for longer than it lives."""
+    """(exit status, output, last line of stderr). A grandchild may keep the pipe open after the command ended."""
     said, log = (tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") for _ in range(2))
     with said, log:
         try:
@@ -129,7 +129,7 @@ def open_file(path, mode):
 
 
 def check_record(distribution):
-    """None, or which file is not what RECORD says."""
+    """The file that differs from RECORD, or None."""
     record = distribution.read_text("RECORD")
     if not record:
         return "it has no RECORD"
@@ -193,17 +193,17 @@ def cells_for_here(build, torch):
 
 
 def version_of(cell):
-    """What an installation of its wheel says: METADATA's, which may be another than the file name's."""
+    """The version of METADATA in the installed wheel; the file name may have a different one."""
     return normal_version(cell.get("metadata_version") or cell["version"])
 
 
 def decision_of(cell):
-    """Of one that was built in an earlier run and cached since: build."""
+    """The decision for the wheel; "build" also when an earlier run built it and this one found it cached."""
     return cell["decision"].replace("cached", "build")
 
 
 def check_label(findings, build, label):
-    """What the image says of itself, as its Dockerfile writes it."""
+    """The labels of the image, as its Dockerfile writes them."""
     found = {f"{c['package']}={decision_of(c)}" for c in build["cells"]}
     found = ",".join(sorted(found))
     findings.add(found == label, f"its label says {label}" + ("" if found == label else f"; it is {found}"))
@@ -225,7 +225,7 @@ def look_at_record(findings, name, distribution):
 
 
 def look_at_package(findings, name, cells, distribution):
-    """One of the wheels that were delivered for here is installed; where none was, that is what was decided."""
+    """An installed wheel is one of the delivered ones; where none was delivered, the decision is the reason."""
     delivered = [c for c in cells if c.get("wheel")]
     if not delivered:
         holds = [decision_of(c) in ("fallback", "excluded") for c in cells]
@@ -298,7 +298,7 @@ def at_most(seconds):
 
 
 def ask_health(port, seconds):
-    """What GET /health says; None: nothing that is a report."""
+    """The report of GET /health, or None."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with at_most(seconds), direct.open(f"http://127.0.0.1:{port}/health") as answer:
@@ -309,7 +309,7 @@ def ask_health(port, seconds):
 
 
 def await_health(child, said, patience):
-    """What a server says of itself at the port that it prints, "port 8000" on a line; None: it has not by then."""
+    """The health report of a server that prints "port 8000" on a line; None after the time limit."""
     until = time.monotonic() + patience
     while time.monotonic() < until and child.poll() is None:
         # Not read(): the child writes where this would leave the file's offset.
@@ -390,7 +390,7 @@ def read(words, seconds):
 
 
 def remove(words, container, seconds):
-    """One that is left is not a finding."""
+    """A process that stays behind is not a finding."""
     try:
         run(words, seconds, stdout=subprocess.DEVNULL)
     except NotLooked as error:
@@ -464,7 +464,7 @@ def with_buildah(words):
 
 
 def installation(wanted):
-    """A prefix with bin/wheelsmith: the one that was named, or the one that this file is installed in."""
+    """The prefix with bin/wheelsmith: the given one, or the one that contains this file."""
     prefix = os.path.abspath(wanted or os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
     if not os.access(os.path.join(prefix, "bin/wheelsmith"), os.X_OK):
         raise NotLooked(f"'{prefix}' has no bin/wheelsmith: give --prefix of `./dev package --prefix DIR`")

@@ -1,8 +1,8 @@
 /**
  * resolver.c - names of the resolver before glibc 2.34, for ./dev package
  *
- * Until then the functions were called __res_query and so on, and its header said so to a compiler. libkrb5
- * of a newer system asks for the names without underscores; the program exports those.
+ * Until glibc 2.34 the functions were called __res_query and so on; <resolv.h> renamed them with macros. libkrb5
+ * of a newer system needs the names without underscores, so the program exports them.
  */
 typedef unsigned char octet;
 

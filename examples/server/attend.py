@@ -1,7 +1,7 @@
 """Which attention the model calls: the kernels of wheelsmith_kernels, flash_attn's, or torch's own.
 
-What is installed is tried in a process of its own first, because an extension for another torch may end the
-process that imports it. What fails there is passed over, and /health says why.
+Each installed package is first tried in a separate process, because an extension built for a different torch may
+kill the process that imports it. A package that fails there is skipped, and /health reports the reason.
 """
 
 import json

@@ -23,7 +23,7 @@ OPENER = urllib.request.build_opener(NoRedirects)
 
 
 def printable(value):
-    """What a server said, without the control characters in it."""
+    """An answer of the server without its control characters."""
     return str(value).encode("unicode_escape").decode()
 
 

@@ -156,7 +156,7 @@ class Server(ThreadingHTTPServer):
         self.arriving = {}  # connections whose request is not whole yet, the one that waits longest first
 
     def server_bind(self):
-        """As HTTPServer's, without asking DNS for a name that nobody reads."""
+        """Binds like HTTPServer, but without a DNS lookup: the host name is not used."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
 
@@ -229,7 +229,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Arriving(io.RawIOBase):
-    """What a client sends until `until`: the timeout of a socket is for each read, and a byte now and then meets it."""
+    """Reads a request until the time `until`. The socket's timeout counts for each read, so a slow sender would never exceed it."""
 
     def __init__(self, connection):
         self.connection, self.until = connection, 0
@@ -274,7 +274,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def _refuse(self, refusal):
-        """Nothing more is read from this connection: what follows may be the rest of a body."""
+        """Stops reading this connection: the next bytes may be the rest of a body."""
         self.close_connection = True
         self._send(
             refusal.status, {"error": refusal.problem}, {**refusal.headers, "Connection": "close"}

@@ -1,4 +1,4 @@
-/* What <stdio.h> of glibc 2.38 calls fscanf. */
+/* The name under which <stdio.h> of glibc 2.38 calls fscanf. */
 #include <stdarg.h>
 
 int vfscanf(void *file, const char *format, va_list words);

@@ -1,4 +1,4 @@
-/* What <stdio.h> of glibc 2.38 calls sscanf. */
+/* The name under which <stdio.h> of glibc 2.38 calls sscanf. */
 #include <stdarg.h>
 
 int vsscanf(const char *text, const char *format, va_list words);

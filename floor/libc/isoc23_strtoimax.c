@@ -1,4 +1,4 @@
-/* What <inttypes.h> of glibc 2.38 calls strtoimax: it reads "0b1" as well, which no older glibc does. */
+/* The name under which <inttypes.h> of glibc 2.38 calls strtoimax. It also accepts "0b1"; older glibc does not. */
 long strtoimax(const char *text, char **end, int base);
 long __isoc23_strtoimax(const char *text, char **end, int base);
 

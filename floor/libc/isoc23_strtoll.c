@@ -1,4 +1,4 @@
-/* What <stdlib.h> of glibc 2.38 calls strtoll: it reads "0b1" as well, which no older glibc does. */
+/* The name under which <stdlib.h> of glibc 2.38 calls strtoll. It also accepts "0b1"; older glibc does not. */
 long long strtoll(const char *text, char **end, int base);
 long long __isoc23_strtoll(const char *text, char **end, int base);
 

@@ -1,4 +1,4 @@
-/* What <stdlib.h> of glibc 2.38 calls strtoul: it reads "0b1" as well, which no older glibc does. */
+/* The name under which <stdlib.h> of glibc 2.38 calls strtoul. It also accepts "0b1"; older glibc does not. */
 unsigned long strtoul(const char *text, char **end, int base);
 unsigned long __isoc23_strtoul(const char *text, char **end, int base);
 

@@ -1,4 +1,4 @@
-/* What <inttypes.h> of glibc 2.38 calls strtoumax: it reads "0b1" as well, which no older glibc does. */
+/* The name under which <inttypes.h> of glibc 2.38 calls strtoumax. It also accepts "0b1"; older glibc does not. */
 unsigned long strtoumax(const char *text, char **end, int base);
 unsigned long __isoc23_strtoumax(const char *text, char **end, int base);
 

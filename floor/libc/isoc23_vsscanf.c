@@ -1,4 +1,4 @@
-/* What <stdio.h> of glibc 2.38 calls vsscanf. */
+/* The name under which <stdio.h> of glibc 2.38 calls vsscanf. */
 #include <stdarg.h>
 
 int vsscanf(const char *text, const char *format, va_list words);

@@ -1,4 +1,4 @@
-/* std::istringstream() without a mode, GLIBCXX_3.4.26: in. */
+/* std::istringstream() without a mode (mode "in"), GLIBCXX_3.4.26 */
 void _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode(
 	void *self, int mode);
 void _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1Ev(void *self);

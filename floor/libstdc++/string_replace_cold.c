@@ -1,5 +1,5 @@
-/* std::string::_M_replace_cold(), GLIBCXX_3.4.31: the rare part of _M_replace in g++ 13, where the new text lies in the
- * string itself. Moves what follows, and copies from where the text is by then. */
+/* std::string::_M_replace_cold(), GLIBCXX_3.4.31: the rare part of _M_replace in g++ 13, when the new text is a part of
+ * the string itself. It moves the tail first, then copies the text from its new place. */
 void *memcpy(void *to, const void *from, unsigned long size);
 void *memmove(void *to, const void *from, unsigned long size);
 void _ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE15_M_replace_coldEPcmPKcmm(void *self,

@@ -11,7 +11,7 @@ _ZSt24__throw_out_of_range_fmtPKcz(const char *format, ...)
 	char what[512];
 	va_list words;
 	va_start(words, format);
-	/* It says %zu and the like only. */
+	/* Its formats are %zu and similar integers only. */
 	vsnprintf(what, sizeof(what), format, words);
 	va_end(words);
 	_ZSt20__throw_out_of_rangePKc(what);

@@ -4,7 +4,7 @@
 set -euo pipefail
 objects=${1:-build/dev}/CMakeFiles/core.dir/builder
 [ -d "$objects" ] || { echo "circles.sh: there is no '$objects': build first"; exit 1; }
-# Of sources that are there: a build folder keeps objects of files that were renamed. exec/ is a program of its own.
+# Only for sources that exist: a build folder keeps objects of renamed files. exec/ is a program of its own.
 calls=$(find builder -mindepth 2 -name '*.c' ! -path 'builder/exec/*' -printf "$objects/%P.o\n" | sort | xargs "${NM:-nm}" -A | awk -v skip="${#objects}" '
 {
 	file = substr($1, skip + 2); sub(/\.c\.o:.*/, "", file)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# plan/, recipe/ and model/ do no I/O and read no clock; nobody exits below main.c; nobody calls a shell;
-# the environment is taken once, by cli/session.c.
+# plan/, recipe/ and model/ do no I/O and read no clock; only main.c exits; no code calls a shell;
+# cli/session.c alone reads the environment, once.
 set -eu
 bad=0
 deny() { # where, pattern, why

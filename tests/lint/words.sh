@@ -1,6 +1,6 @@
 #!/bin/sh
-# What must not stand in the repository: hosts of package registries, paths of a developer's machine.
-# Patterns are written so that this file does not match itself.
+# The repository names no host of a package registry and no path of a developer's machine.
+# The patterns are written so that this file does not match itself.
 set -eu
 bad=0
 deny() {

@@ -2,9 +2,9 @@
 """Malformed wheels, given to wheelsmith, pip and uv: malformed.py WHEELSMITH VENV WORK [TABLE].
 
 VENV has pip and uv. Each wheel of tests/support/make_wheels.py is inspected by us and installed by the others
-into an empty folder, without an index. Prints a Markdown table of how many of each class were taken; with
-TABLE it is written there, between the marks. Exits 1 when we take one, when a process dies by a signal, or
-when anything appears outside of the folder that a wheel is to be installed in.
+into an empty folder, without an index. Prints a Markdown table: how many of each class were accepted. With
+TABLE the table is written into that file, between the marks. Exits 1 when wheelsmith accepts one, when a process dies by a signal, or when
+a file appears outside of the wheel's folder.
 """
 import concurrent.futures
 import os

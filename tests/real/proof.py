@@ -24,7 +24,7 @@ TARGETS = [
 ]
 PACKAGES = ["causal-conv1d==1.5.3.post1", "mamba-ssm==2.2.6.post3"]
 MODULES = {"causal_conv1d": ("causal_conv1d_cuda", "causal_conv1d"), "mamba_ssm": ("selective_scan_cuda", "mamba_ssm")}
-# What a package's import needs beyond torch and its wheel; versions that go with both torch releases.
+# Packages that an import needs besides torch and the wheel, in versions that work with both torch releases.
 NEEDS = ["numpy<2.3", "einops", "packaging", "ninja", "setuptools<81", "transformers<5"]
 # Ends of sections: ld exports them from a module when a library of the link (libtorch of 2.5.1) has names of this kind.
 LINKERS_OWN = {"__bss_start", "_edata", "_end"}

@@ -5,13 +5,13 @@
 
 Every wheel of WHEELS is judged in every release of TORCHES (`verify --torch all`, one run a wheel) and every module
 of it is dlopen'ed, with RTLD_NOW, in a process that has that torch's libraries loaded as `import torch` loads them.
-Then wheels whose labels lie are made of them, judged and tried: pip must take the file, and its modules must load.
-Prints Markdown tables; exits 1 when a verdict is not what happened. "Unknown" counts as wrong, but for modules that load
-after others of their wheel, or that the package may never load, and then only where one does not load alone.
+Then wheels with wrong labels are made of them, judged and tried: pip must take the file, and its modules must load.
+Prints Markdown tables; exits 1 when a verdict differs from the outcome. "Unknown" counts as wrong, with one exception:
+a module that does not load alone and that loads after other modules of its wheel, or that the package may never load.
 
 torch's libraries and those of NVIDIA's wheels that it requires come out of the index's own wheels, once, to
-WORK/torch (about 5 GB a release and 3 GB on the way); WORK/wheels keeps the wheels that are judged. There is no
-driver here, perhaps: its libraries then are made of its functions' names, with nothing behind them.
+WORK/torch (about 5 GB a release and 3 GB on the way); WORK/wheels keeps the wheels that are judged. A host
+without a driver gets libraries made of the driver's function names, with empty functions.
 --aarch64: wheels for that machine, in its torch, loaded by Debian's Python of that machine under qemu-user
 (qemu-aarch64-static, aarch64-linux-gnu-gcc-12); a library of its own wheel that Python code loads first is "unknown".
 """
@@ -340,7 +340,7 @@ def cut(source, target, length):
 
 
 def elf_hash(text):
-    """Of a version's name, as the loader compares it."""
+    """The hash of a version name, as the loader compares it."""
     h = 0
     for c in text:
         h = (h << 4) + c

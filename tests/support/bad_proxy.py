@@ -1,9 +1,9 @@
 """bad_proxy.py TO FAULT - a TCP proxy on loopback before the port TO, with a fault; prints its own port
 
-stall: nothing is ever answered. cut=N: a connection ends after N bytes of answers. flip=N: of answers, the byte N is
-another. drip=N: answers come N bytes at a time, ten times a second. delay=N: answers come N ms later. noise=N: with
-the seed N, bytes of answers are others, missing or there twice. connect: no fault, but it goes where
-CONNECT of HTTP says, and a line on stderr for each.
+stall: it never answers. cut=N: a connection ends after N bytes of answers. flip=N: byte N of the answers is
+changed. drip=N: answers come N bytes at a time, ten times a second. delay=N: answers come N ms later. noise=N: with
+the seed N, bytes of answers are changed, missing or doubled. connect: no fault; it connects to the address of each
+HTTP CONNECT and prints a line on stderr.
 """
 import asyncio
 import random

@@ -20,7 +20,7 @@ def focus():
 
 
 def tree():
-    """(role, name) of all that assistive technology is told of."""
+    """(role, name) of every node of the accessibility tree."""
     nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     text = lambda node, key: node.get(key, {}).get("value", "")
     return [(text(n, "role"), text(n, "name")) for n in nodes if not n.get("ignored")]

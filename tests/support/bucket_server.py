@@ -1,15 +1,15 @@
-"""bucket_server.py DIR [FAULT...] - objects over HTTP as an S3 store keeps them, for what a real one (publish_stored_real.bats)
-does not do when it is wanted: answers that are lost, moments in which another is faster. It checks no signatures.
+"""bucket_server.py DIR [FAULT...] - objects over HTTP like an S3 store, with faults that a real store (publish_stored_real.bats) does not
+produce on demand: lost answers, moments in which a second publisher is faster. It checks no signatures.
 
 Prints "ready PORT"; ends when its input does. Requests go to DIR.log, a line each: METHOD KEY STATUS ("waiting": it is not answered yet). FAULTS:
 
-    refuses             conditional requests are answered 501, as Swift does
-    ignores             conditions are not heeded
-    quotes              If-Match is compared with the ETag without its quotes, as Ceph 16 does
-    busy=END            a conditional put of a key that ends with END is answered 409, once, as AWS does while another is under way
+    refuses             conditional requests are answered 501, as by Swift
+    ignores             conditions are ignored
+    quotes              If-Match is compared with the ETag without its quotes, as in Ceph 16
+    busy=END            a conditional put of a key that ends with END is answered 409, once, as AWS does while a second put is under way
     lost                the answer to CompleteMultipartUpload is lost, once; the upload is completed
     lost-put=END        the answer to a conditional put of a key that ends with END is lost, once; the object is there
-    unfinished          CompleteMultipartUpload fails with 404, and there is no object
+    unfinished          CompleteMultipartUpload fails with 404, and the object does not exist
     slow=SECONDS        each page that is put takes so long
     unreadable          an object whose answer was lost (lost-put) cannot be read: 403
     pages=FILE          before the first page is put, FILE is awaited: a publisher that is slow among the pages

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What torch's own BuildExtension would put on the command lines.
+"""Prints the command lines that torch's own BuildExtension would use.
 
     buildext_oracle.py VERSION CACHE ABI PYBIND_ABI [stable]
 
 Takes the Python files of a torch release out of its wheel by ranges, runs that release's own
 torch/utils/cpp_extension.py against a stand-in for the compiled part of torch, and prints as JSON
-the words for a .cpp and a .cu file, the include folders and the libraries. Nothing is compiled.
+the words for a .cpp and a .cu file, the include folders and the libraries. It does not compile.
 """
 import contextlib
 import io

@@ -1,6 +1,6 @@
 #!/bin/bash
 # buildgrid_setup.sh VENV DIR PORT: BuildGrid of VENV on PORT, its scheduler's state in a PostgreSQL of its own, reached through a socket
-# below DIR. One instance, main: cache, storage, execution. Workers come by themselves (reapi_worker.py). DIR is a path without blanks that
+# below DIR. One instance, main: cache, storage, execution. Workers are started separately (reapi_worker.py). DIR is a path without blanks that
 # the user postgres may enter. Prints the processes' ids, one a line, as they start.
 set -euo pipefail
 V=$1 D=$2 P=$3

@@ -8,7 +8,7 @@
  *   what the test program prints for it
  *
  * A section goes on until the next line that starts with '@'. With WS_UPDATE_GOLDEN=1 in the
- * environment what was expected is replaced by what came: read the difference before keeping it.
+ * environment the actual text replaces the expected one: read the difference before you keep it.
  */
 #ifndef WS_TESTS_SUPPORT_CASE_H
 #define WS_TESTS_SUPPORT_CASE_H

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ceph_setup.sh DIR PORT: a Ceph of one node whose objects are in memory, and its gateway, which speaks S3 on PORT and checks signatures
+# ceph_setup.sh DIR PORT: a Ceph of one node with its objects in memory, and its S3 gateway on PORT, which checks signatures
 # (SigV4); the monitor listens on PORT+1. Users alice (alicekey, alicesecret) and bob. Prints the processes' ids, one a line, as they start.
 set -euo pipefail
 D=$1 P=$2

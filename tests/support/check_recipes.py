@@ -5,11 +5,11 @@
 
 From the sdist's file list: sources, counts of patterns, include folders, Python packages (as
 setuptools finds them), licence files. From PKG-INFO and requires.txt: METADATA. From setup.py,
-which is read and never run: the units of each module, every flag of the recipe stands in it, and
-every flag of its CUDA branch in the recipe, less those that something else decides.
+which is read and never run: the units of each module; every flag of the recipe occurs in setup.py;
+every flag of its CUDA branch occurs in the recipe, except those that other settings decide.
 
-That is for a setup.py which writes its lists out, PLAIN. Any other runs once beside a torch that
-is made up (setup_truth.py), and what it passed is compared.
+That is for a setup.py with literal lists, PLAIN. Any other setup.py runs once beside a made-up
+torch (setup_truth.py), and the arguments that it passed are compared.
 """
 
 import ast
@@ -32,9 +32,9 @@ from setup_compare import compare, truth_of
 from tree import Tree
 
 PLAIN = ("causal-conv1d", "flash-attn", "mamba-ssm")
-# Whose setup.py makes its modules only where a variable says so.
+# Packages whose setup.py makes its modules only when a variable is set.
 VARIABLES = {"torchani": {"TORCHANI_BUILD_ALL_SMS": "1"}}
-# Whose modules CMake makes: their units are the .cu files that its lists name.
+# Packages whose modules CMake builds: their units are the .cu files of its lists.
 CMAKE = ("fast_rnnt",)
 
 

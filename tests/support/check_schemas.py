@@ -1,6 +1,5 @@
 """Validates the shipped files against schemas/, and compares each case of tests/cases/config with
-what the program says about it: a schema must accept what the program accepts and refuse what it
-refuses. A case with "@schema accepts" holds a mistake that no schema can express.
+the program's result: a schema must accept what the program accepts and refuse what it refuses. A case with "@schema accepts" holds a mistake that no schema can express.
 
 Usage: check_schemas.py ROOT. Exit status 77 (skipped) without the jsonschema package, 1 in CI."""
 import json
@@ -36,7 +35,7 @@ def check_shipped(root, schemas):
     files = [f for folder in ("recipes", "matrix") for f in sorted((root / folder).rglob("*.json"))]
     for file in files:
         document = relaxed(file.read_text())
-        # A lock lies beside the matrix of whoever built here, and names no file.
+        # A lock file beside a matrix is left by a build in this checkout; skip it.
         is_lock = file.name.endswith(".lock.json")
         schema = root / "schemas/lock-1.json" if is_lock else (file.parent / document["$schema"]).resolve()
         if schema.parent != root / "schemas" or schema.stem not in schemas:
@@ -78,7 +77,7 @@ def check_cases(folder, schemas):
 
 
 def check_documented(root, schemas):
-    """Every key of a recipe and of a matrix stands in the page that explains them."""
+    """The pages document every key of recipes and matrices."""
     def keys(schema):
         if isinstance(schema, dict):
             yield from schema.get("properties", {})

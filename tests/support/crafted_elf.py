@@ -1,7 +1,7 @@
 """Shared libraries that differ in one thing from a sound one, to be loaded and to be judged.
 
-CASES is {name: change}; change(Elf) edits a library made by `base`. What each of them is to the loader nobody needs to
-say: dlopen does (loader_truth.py)."""
+CASES is {name: change}; change(Elf) edits a library made by `base`. The expected result is that of dlopen
+(loader_truth.py)."""
 import struct
 import subprocess
 
@@ -522,7 +522,7 @@ def relocation_in_text_told(elf):
 
 @case
 def relocation_static_tls(elf):
-    """Of its own thread-local variable, by the offset from the thread."""
+    """Access to its own thread-local variable by the offset from the thread pointer."""
     at = elf.of_symbol("__cxa_finalize")
     elf.put(at + 8, 18, 4)
     elf.put(at + 12, 0, 4)

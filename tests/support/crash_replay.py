@@ -2,11 +2,11 @@
 """Cuts the power while wheelsmith builds: crash_replay.py STORE POINTS [--no-sync] -- PROGRAM build ARGUMENTS...
 
 One build is recorded by strace. Then the store is made as a disk may hold it when the power fails after one of its
-writes: names as they were by then, what was synced whole, and of what was not synced each write kept, lost or zeros, as
-chance has it. The ledger's notes of files are made to fit them: nothing but their bytes tells that they are torn. From
+writes: names as they were then, synced files whole, and each write that was not synced kept, lost or zeros at
+random. The ledger's notes are adjusted to match these files, so that only the bytes show the damage. From
 each such store the build must make the wheel that it makes otherwise, and run no more than had not ended. POINTS of the
-writes are tried, the last among them; 0: all. --no-sync: as if nothing had been synced, which must be noticed.
-Prints "N points, M wrong"; each wrong one is said before.
+writes are tried, the last among them; 0: all. --no-sync: as if no write had been synced; the damage must be detected.
+Prints "N points, M wrong"; each wrong one is listed before.
 """
 import codecs
 import hashlib
@@ -30,7 +30,7 @@ WORD = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"(\.\.\.)?|([^,\s][^,]*))')
 
 
 class File:
-    """What a file holds, and what of it the disk is known to hold."""
+    """The bytes of a file, and the part of them that is safely on disk."""
 
     def __init__(self, data=b""):
         self.data, self.safe, self.waiting = bytearray(data), bytes(data), []
@@ -66,7 +66,7 @@ class Disk:
         self.folders, self.gone, self.open = set(), set(), {}
 
     def inside(self, path):
-        """Its name in the store; None: it is elsewhere, or where a run works, which nobody looks at afterwards."""
+        """Its name in the store, or None for a file outside of the store or in a work folder, which is not compared."""
         if not path.startswith(self.root + "/"):
             return None
         name = os.path.normpath(path[len(self.root) + 1 :])
@@ -192,7 +192,7 @@ class Disk:
 
 
 class Made(File):
-    """One of elsewhere, of a compiler: what it holds shows when it comes into the store."""
+    """A file written outside the store, by a compiler; its bytes are known when it enters the store."""
 
     synced = False
 
@@ -212,7 +212,7 @@ def words_of(text):
 
 
 def record(store, argv):
-    """The calls of the program itself that changed files; compilers work where nobody looks afterwards."""
+    """The program's own calls that changed files. Work folders of compilers are not compared afterwards."""
     subprocess.run(
         ["strace", "-qq", "-x", "-s", "8000000", "-o", "calls", "-e", "signal=none", "-e", f"trace={','.join(CALLS)}", *argv],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

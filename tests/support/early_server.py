@@ -2,7 +2,7 @@
 """Answers an upload before its body is there, over TLS, as RFC 9113 8.1 has it: HTTP/2 then resets the stream.
 
 early_server.py CERTIFICATE KEY STATUS LOG: prints "ready PORT"; LOG gets a line for each POST, "h2" or "http/1.1".
-What is asked for otherwise is not there.
+Every other request gets 404.
 """
 import socket
 import ssl

@@ -1,4 +1,4 @@
-/* elf_probe.c - what a test wants to know of real libraries.
+/* elf_probe.c - reads facts of real libraries for tests.
  *
  *     elf_probe take WHEEL MEMBER TO                 one file of a torch wheel on the index, by
  *                                                    range

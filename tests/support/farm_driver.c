@@ -3,9 +3,9 @@
  *     farm_driver ENDPOINT STORE COUNT SLOTS HELPER READS|TREE...
  *
  * COUNT actions that copy a file of their own, with a tree of READS headers in common, by the farm
- * at ENDPOINT (tests/support/farm_server.py), at most SLOTS at once. ENDPOINT "here": by nobody, as
- * many at once, with what a farm would have said; what is left is what the engine costs. STORE must
- * be new, or has each TREE, a folder of its trees/: they are taken instead.
+ * at ENDPOINT (tests/support/farm_server.py), at most SLOTS at once. ENDPOINT "here": no farm;
+ * the driver returns ready results, so the time is the engine's own. STORE must be new, or contain
+ * each TREE, a folder of its trees/, which then replaces the headers.
  *
  * Prints seconds, cpu_us an action, made_kb (resident before the run) and peak_kb.
  */
@@ -39,7 +39,7 @@ struct bench {
 	struct ws_arena *a;
 };
 
-/* ---- nobody's runner ---- */
+/* ---- a runner without a farm ---- */
 
 struct nobody {
 	struct ws_runner runner; /* first */
@@ -115,7 +115,7 @@ now_ms(const struct ws_runner *self WS_UNUSED)
 
 /* ---- what is to be run ---- */
 
-/* What the farm's reports say. */
+/* The contents of the farm's reports. */
 static bool
 find_reads(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
 	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_reads *reads WS_UNUSED,

@@ -218,7 +218,7 @@ class Farm:
             await asyncio.to_thread(shutil.rmtree, root, True)
 
     def kept(self, digest):
-        """What the action cache says; None: nothing."""
+        """The entry of the action cache, or None."""
         keeps, result = self.options.keeps, self.results.get(digest.hash)
         if keeps == "nothing" or not self.results:
             return None

@@ -5,20 +5,20 @@
 
 Serves the files below DIR (index.html for a folder) with ranges, ETag and Last-Modified on two
 ports, and with CERT and KEY (PEM) on a third with TLS. When it listens it prints one line, "ready
-PORT OTHER TLS" (TLS is 0 without a certificate). A line on its stdin makes it forget what was asked
-so far and empty LOG; it prints "ready ..." again then. It ends when its stdin closes. Standard
+PORT OTHER TLS" (TLS is 0 without a certificate). A line on its stdin resets its counters
+and empties LOG; then it prints "ready ..." again. It ends when its stdin closes. Standard
 library only.
 
 A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, with these faults.
 ":N" after a fault: only for the first N requests for that whole path.
 
     norange          ranges are ignored (200)            nosuffix     "bytes=-N" is ignored (200)
-    range=start      Content-Range is one byte off       range=total  ... tells a wrong length
-    range=short      half of the range, rightly labelled  range=star   ... tells no length
+    range=start      Content-Range is one byte off       range=total  ... has a wrong length
+    range=short      half of the range, rightly labelled  range=star   ... has no length
     status=CODE[:N]  that status and a short page        retry=S      with Retry-After: S
     silent[:N]       no answer at all                    late=MS      the answer comes late
-    stall=K[:N]      K bytes of the body, then nothing   cut=K[:N]    K bytes, then the end
-    slow=B           B bytes a second                    wrong[:N]    every byte of the body is another
+    stall=K[:N]      K bytes of the body, then silence   cut=K[:N]    K bytes, then the end
+    slow=B           B bytes a second                    wrong[:N]    every byte of the body is changed
     etag=change      another ETag each time              etag=weak    W/"..."
     etag=none        neither ETag nor Last-Modified      etag=once    another one from the 2nd request on
     noif             If-Range is ignored
@@ -26,7 +26,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     as=CODE          with that status, not 302
     loop             redirects too often                 downgrade    redirect to plain http
     ftp              redirect to ftp://                  auth=U:P     401 without this login
-    gzip             Content-Encoding: gzip, unasked     label=E      Content-Encoding: E, bytes unchanged
+    gzip             Content-Encoding: gzip, always      label=E      Content-Encoding: E, bytes unchanged
     chunked          no length, chunked                  close        no length, ends by closing
     html             index pages as HTML only            json         ... as JSON only
     pad=K            K more bytes of white space at the end of an index page
@@ -36,7 +36,7 @@ POST to /PLACE/legacy/ takes a wheel as package servers do (multipart/form-data)
 its name is there. POST and PUT elsewhere take anything. Faults of theirs, beside status, silent, auth and redirect:
 
     deaf             the body is never read              early=CODE   that status before the body, and the end
-    lost[:N]         all is taken, no answer is given
+    lost[:N]         the request is read, no answer is sent
     put              the others are for POST and PUT alone
 
 An index: any path /PLACE/simple/NAME/ lists the files of DIR/PLACE/files whose name starts with NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
@@ -188,7 +188,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(status, text, {})
 
     def keep(self, rest, data):
-        """A form of the upload API: what it says of the file must be true."""
+        """A form of the upload API; its fields must match the file."""
         boundary = b"\r\n--" + self.headers["Content-Type"].partition("boundary=")[2].encode()
         parts = (b"\r\n" + data).split(boundary)
         assert parts[0] == b"" and parts[-1] == b"--\r\n"

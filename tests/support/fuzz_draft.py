@@ -1,6 +1,6 @@
 """fuzz_draft.py SEED COUNT FOLDER - sources damaged by a fixed seed; each gives a draft, written into FOLDER
 
-The texts are those of tests/cases/draft. What is cut, swapped and repeated are lines, words and bytes.
+The texts are those of tests/cases/draft. Lines, words and bytes are cut, swapped and repeated.
 """
 import pathlib
 import random

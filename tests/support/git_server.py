@@ -2,16 +2,16 @@
 """Makes git repositories and serves them over smart HTTP on loopback: git_server.py DIR.
 
 Repositories that an earlier run left in DIR are served as they are. Prints "ready PORT TLS" when it
-listens and ends when its stdin closes; TLS is a port that speaks it as "localhost", with
-DIR/cert.pem, signed by itself. DIR/ids.txt gets lines
+listens and ends when its stdin closes; TLS is a port with TLS for "localhost" and the
+self-signed DIR/cert.pem. DIR/ids.txt gets lines
 "<name> <40 digits>"; DIR/log one line a request, "METHOD path?query". Standard library and git.
 
     /plain/R.git      as it is            /moved/R.git      302 to /plain/R.git
     /login/R.git      401                 /away/R.git       302 to the same, as another host
     /silent/R.git     no answer
     /cut/R.git        the pack is cut off in the middle
-    /stall/R.git      half of the pack, then nothing
-    /hangup/R.git     the connection is closed after each answer, without saying so
+    /stall/R.git      half of the pack, then silence
+    /hangup/R.git     the connection is closed after each answer, without notice
 
 Repositories: demo (submodules csrc/cut, wanted, with deep/er in it, and csrc/ck; attributes that
 a work tree would obey; commits first, tagged v1, then middle, then tip; dangling is in no branch),

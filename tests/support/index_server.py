@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Serves a published index on loopback: index_server.py DIR LOG [html|json]. Prints "ready PORT"; ends when stdin closes.
 
-With "json" (the default) a client that accepts PEP 691 gets index.json, with the right type; with "html" nobody does,
-as of a plain web server. LOG gets a line for each answer: "200 /all/simple/ JSON". Links are followed, as nginx does."""
+With "json" (the default) a client that accepts PEP 691 gets index.json, with the right type; with "html" it gets
+HTML, as from a plain web server. LOG gets a line for each answer: "200 /all/simple/ JSON". Links are followed, as nginx does."""
 import functools
 import http.server
 import pathlib

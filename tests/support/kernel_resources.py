@@ -1,13 +1,13 @@
-"""What the kernels of kernels/device take, by ptxas, against the committed table.
+"""Compares the registers and memory of kernels/device, as ptxas reports them, with the committed table.
 
     kernel_resources.py NVCC TABLE ARCH... [--update] [--built FOLDER]
 
-Prints every line that differs. Fails on any difference, on a spill, on more shared memory than a kernel has without
-asking (48 KiB), and where a multiprocessor of sm_75 holds fewer blocks than __launch_bounds__ asks for: the numbers
-are the evidence that a GPU nobody here has can run them.
+Prints every line that differs. Fails on any difference, on a spill, on more than 48 KiB of static shared memory,
+and where a multiprocessor of sm_75 holds fewer blocks than __launch_bounds__ requires: these numbers are the evidence
+for GPUs that are not available for tests.
 
---built: what CMake has built for one ARCH with WS_KERNELS_FLAGS="-Xptxas;-v;-keep;-keep-dir;FOLDER", whose output
-is FOLDER/log, is read instead of compiled once more.
+--built: reads the files that CMake built for one ARCH with WS_KERNELS_FLAGS="-Xptxas;-v;-keep;-keep-dir;FOLDER" and
+its output FOLDER/log, instead of compiling again.
 """
 
 import argparse

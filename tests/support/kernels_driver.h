@@ -1,8 +1,8 @@
 /**
  * kernels_driver.h - a driver that counts, and empty images: the kernels' library without a GPU
  *
- * For unit tests that compile the library's own files in. Nothing is launched: cuLaunchKernel
- * answers `launch_result`, and what was to be launched is in `launched`.
+ * For unit tests that compile the files of the library. cuLaunchKernel launches no kernel: it
+ * returns `launch_result` and keeps the kernel in `launched`.
  */
 #ifndef WS_TESTS_KERNELS_DRIVER_H
 #define WS_TESTS_KERNELS_DRIVER_H
@@ -21,7 +21,7 @@ static unsigned loads, launches;
 static struct launch launched[8]; /* since `launches` was 0; of more than 8, the last ones */
 static int launch_result;
 static const char *fresh; /* if set, what a kernel is that is loaded */
-/* If set, is told of each launch: its parameters are the caller's. */
+/* If set, called at each launch with the caller's parameters. */
 static void (*on_launch)(const char *kernel, const void *params);
 
 static int

@@ -128,7 +128,7 @@ constexpr size_t STACK = 128 << 10;
 struct meeting { /**< of a warp or of a block */
 	int alive, arrived;
 	unsigned generation;
-	const char *what; /**< that the first to arrive is at */
+	const char *what; /**< the barrier that the first lane reached */
 };
 
 struct thread {
@@ -144,7 +144,7 @@ static struct state {
 	int current;
 	void *scheduler;
 	unsigned progress; /**< meetings that were complete, and threads that are done */
-	/** What each lane hands to the others, in turn. */
+	/** The value that each lane passes to the others. */
 	uint64_t shown[2][1024][8];
 	void (*kernel)(WSK_EMULATED_PARAMS);
 	const WSK_EMULATED_PARAMS *params;
@@ -430,7 +430,7 @@ static inline void
 load(uint32_t (&r)[4], uint32_t address, bool transposed)
 {
 	if (address % 16) {
-		emulated::fail("ldmatrix of an address that is no multiple of 16");
+		emulated::fail("ldmatrix: the address is not a multiple of 16");
 	}
 	const uint64_t word = address;
 	auto all = emulated::exchange(transposed ? "ldmatrix.trans" : "ldmatrix", &word, 1);
@@ -444,7 +444,7 @@ load(uint32_t (&r)[4], uint32_t address, bool transposed)
 		r[m] = transposed ? at(2 * q, g) | at(2 * q + 1, g) << 16
 						  : at(g, 2 * q) | at(g, 2 * q + 1) << 16;
 	}
-	/* Nobody writes there before all have read, as with the instruction. */
+	/* As with the instruction, all lanes read before any lane writes. */
 	emulated::meet(emulated::my_warp(), "ldmatrix's end");
 }
 static inline void

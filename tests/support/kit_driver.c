@@ -29,7 +29,7 @@
 
 extern char **environ;
 
-/* What is reported while it happens. */
+/* Prints events as they are reported. */
 struct listener {
 	struct ws_sink sink;
 	uint64_t wire_bytes;

@@ -1,7 +1,7 @@
 """Wheels of several libraries that find each other, or do not: run paths, names that are loaded already, versions.
 
 FAMILIES is {name: [library]}; a library is (its file below site-packages, source, files it needs, flags), linked in
-this order. What each of them is to the loader nobody needs to say: dlopen does (loader_truth.py)."""
+this order. The expected result is that of dlopen (loader_truth.py)."""
 import pathlib
 import subprocess
 

@@ -32,7 +32,7 @@ for line in sys.stdin:
     code = os.wait()[1]
     print(json.dumps([line.strip(), code == 0, said or f"status {code}"]), flush=True)
 """
-# What verify refuses although this loader may take it: bytes from outside of tables decide.
+# Files that verify refuses although the loader may accept them: bytes outside of all tables decide.
 STRICTER = {"versym_far.so"}
 
 
@@ -77,7 +77,7 @@ def of_families(wheelsmith, folder):
     wheels = [wheel_of(folder / name, name, loader_families.make(name, folder / name)) for name in names]
     for name, said in zip(names, judge(wheelsmith, wheels)):
         for module in said["places"][0]["modules"]:
-            # What another of the wheel's libraries would have to load first nobody can know; alone it fails.
+            # Loaded alone it fails; which library of the wheel would have to be loaded first is unknown.
             sibling = module["verdict"] == "unknown" and module["cause"] == "sibling"
             rows.append((f"{name}/{module['module']}", folder / name / module["module"],
                          "fails" if sibling else module["verdict"], module["why"]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the archives of a very small CUDA toolkit, and what defines a kit of them: make_kit.py DIR NAME=VALUE...
+"""Makes the archives of a very small CUDA toolkit, and the definition of their kit: make_kit.py DIR NAME=VALUE...
 
     DIR/files/*.whl        wheels for an index          DIR/kit.json            the definition, by them
     DIR/debian/pool/...    a Debian package             DIR/redist/             NVIDIA's way: manifests
@@ -7,10 +7,10 @@
 
 Its nvcc is a script that answers --version and --dryrun. Faults:
 
-    conflict=1    two archives have another file of one path     deb=bad  another package is pinned
-    record=bad    another RECORD is pinned                       lack=FILE  a header is nowhere
-    lie=1         a member read by range is not what RECORD says top=NAME  of all redist archives
-    nvcc=12.4.131 the release that nvcc says
+    conflict=1    two archives differ in one file                deb=bad  a wrong package is pinned
+    record=bad    a wrong RECORD is pinned                       lack=FILE  a header is missing
+    lie=1         a member read by range differs from RECORD     top=NAME  of all redist archives
+    nvcc=12.4.131 the release that nvcc prints
 
 Standard library and binutils only. The same arguments give the same bytes.
 """
@@ -112,7 +112,7 @@ def record_line(name, data):
 
 
 def wheel(package, version, files, pad=0, lie=False, **more):
-    """Writes a wheel and returns its entry in the definition, but for the map."""
+    """Writes a wheel and returns its entry in the definition, without the map."""
     stem = "%s-%s" % (package.replace("-", "_"), version)
     name = stem + "-py3-none-manylinux2014_x86_64.whl"
     files = dict(without_lacking(files), **{"nvidia/__init__.py": b"# %s\n" % package.encode()})

@@ -146,7 +146,7 @@ def sound():
 
 
 def by_git():
-    """What servers give as the archive of a commit: its id is the comment."""
+    """An archive of a commit as servers make it: the comment is the commit's id."""
     top = os.path.join(sys.argv[1], "repository")
     os.makedirs(top)
     for name, data in ("a.c", "int a;\n"), ("tool.sh", "#!/bin/sh\n"):
@@ -165,7 +165,7 @@ def by_git():
 
 
 def zips():
-    """Those of make_zips.py, judged as sources: yields (name, rule, data)."""
+    """The archives of make_zips.py, judged as sources: yields (name, rule, data)."""
     others = {"comment": "sound", "comment-long": "sound", "zip-in-comment": "zip directory",
               "link": "link", "link-from-dos": "sound"}
     for name, data in make_zips.sound():
@@ -174,7 +174,7 @@ def zips():
         yield f"z-{name}.zip", others.get(name, "zip " + rule), data
     Entry, archive = make_zips.Entry, make_zips.archive
     text = make_zips.TEXT
-    # What unzip and Python read as b.cpp, and a reader of local headers as a.cpp.
+    # unzip and Python read it as b.cpp, a reader of local headers as a.cpp.
     yield "two-names.zip", "zip local-name", archive(Entry("b.cpp", text, local_name=b"a.cpp"))
     yield "end-in-comment.zip", "zip comment", archive(Entry("a", text), comment=b"..PK\5\6..")
     yield "link-zero.zip", "link", archive(Entry("l", b"a\0b", method=0, mode=make_zips.LINK))

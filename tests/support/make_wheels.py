@@ -2,8 +2,8 @@
 """Makes malformed wheels, classes of five: make_wheels.py DIR [CLASS].
 
 DIR/<class>/<variant>/NAME.whl is one wheel, in a folder of its own because its name is part of it; DIR/sound/
-holds wheels in which nothing is wrong. DIR/classes.tsv gets lines "<class> <tab> <what is wrong>". Zip fields
-are forged by make_zips.py. A name that leads out leads to DIR/../outside or its like, never to a system's file.
+holds correct wheels. DIR/classes.tsv gets lines "<class> <tab> <what is wrong>". Zip fields
+are forged by make_zips.py. A name that leaves the folder points to DIR/../outside or similar, never to a file of the system.
 """
 import base64
 import hashlib

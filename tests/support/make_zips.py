@@ -107,7 +107,7 @@ def later(name, data, **options):
 
 
 def by_zipfile():
-    """What CPython writes, also to a stream that cannot seek."""
+    """A zip as CPython writes it, also to a stream that cannot seek."""
     class Pipe(io.RawIOBase):
         def __init__(self):
             self.got = b""

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Makes wheels that are not what their names say, out of one that is.
+"""Makes wheels that do not match their names, from a correct one.
 
     mutate_wheel.py WHEEL OUT KIND [FILE]
 
 KIND is one of:
     whole     the same, under the name OUT
     cut       its first half
-    record    one byte of a module is another, RECORD stays
+    record    one byte of a module is changed, RECORD stays
     machine   its modules are compiled for AArch64, RECORD agrees
     module    its module is FILE, RECORD agrees
-    name      METADATA is of another package
-    python    WHEEL has the tags of another Python
-    needs     METADATA asks for a Python that nobody has
-    torch     METADATA asks for torch 2.9
-    anytorch  METADATA asks for any torch, and has OUT's version
+    name      METADATA names a different package
+    python    WHEEL has the tags of a different Python
+    needs     METADATA requires a Python that does not exist
+    torch     METADATA requires torch 2.9
+    anytorch  METADATA accepts any torch, and has OUT's version
 
 "machine" needs a cross compiler (./dev setup); else the standard library is enough.
 """

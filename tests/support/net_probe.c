@@ -1,4 +1,4 @@
-/* net_probe.c - what a test wants to know of the real index, as this host is configured.
+/* net_probe.c - reads the real index for tests, as this host is configured.
  *
  *     net_probe wheels PACKAGE VERSION     "FILE SHA256 SIZE" a line, and the number of files
  *     net_probe tail PACKAGE FILE BYTES    reads the end of a file by range and says what it took

@@ -2,7 +2,7 @@
 """A worker of a build farm, for tests: python3 reapi_worker.py PORT NAME CACHE [PROPERTY=VALUE...].
 
 One action at a time, of the server on 127.0.0.1:PORT, instance main (Remote Workers API, v1test2). Inputs are hard links into CACHE; the
-command gets its own environment and nothing else, and may do what this user may: there is no sandbox. The messages are those of BuildGrid's
+command gets only its own environment and runs with the rights of this user, without a sandbox. The messages are those of BuildGrid's
 package. Ends at SIGTERM; killed, it leaves its command to the kernel (PR_SET_PDEATHSIG).
 """
 
@@ -63,7 +63,7 @@ class Storage:
         new.rename(path)
 
     def fetch(self, wanted):
-        """Those of (digest, is_executable) that are not here; small ones many at a time."""
+        """Fetches the missing files of a list of (digest, is_executable); small ones in batches."""
         missing = {(d.hash, x): d for d, x in wanted if not self.path(d, x).exists()}
         batch, size = [], 0
         for (_, x), digest in missing.items():
@@ -215,7 +215,7 @@ class Worker:
         return self.bots.UpdateBotSession(request, timeout=timeout)
 
     def beat(self, session, done):
-        """Says that it lives while an action runs; an action that nobody wants any more is ended."""
+        """Sends a heartbeat while an action runs, and ends a cancelled action."""
         while not done.wait(BEAT_S):
             try:
                 answer = self.update(session, 10)

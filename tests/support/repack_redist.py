@@ -2,7 +2,7 @@
 """Packs an assembled kit as NVIDIA packs a toolkit: repack_redist.py KIT DEST LABEL NVCC [VARIANT]
 
 DEST/redistrib_LABEL.json and an archive for each component, with one folder on top, lib/ for lib64/,
-libraries under their full version with links to it, split from 13.0 on. With VARIANT ("12.4") the
+libraries under their full version with links, split since 13.0. With VARIANT ("12.4") the
 math libraries lie one level deeper, by cuda_variant.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run_bats.sh - one file of tests/cli, for ctest: run_bats.sh BATS FILE. What bats says and how it ends;
-# but 77, a skip, where nothing failed and something could not run: to bats that is a success. In CI
-# nothing skips.
+# run_bats.sh - one file of tests/cli, for ctest: run_bats.sh BATS FILE. Prints the output of bats and ends with
+# its status. Status 77, a skip: all tests passed but one was skipped, which bats counts as a success. In CI a skipped
+# test is a failure.
 skip=$([ -n "${WS_CI:-}" ] && echo 1 || echo 77)
 "$1" --tap "$2" |
 	awk -v skip="$skip" '{ print; fflush() } /^ok .* # skip/ { end = skip } END { exit end }'

@@ -1,4 +1,4 @@
-"""setup_compare.py - what a recipe has otherwise than the setup.py that it stands for
+"""setup_compare.py - lists the differences between a recipe and its setup.py
 
 The other side is what setup_truth.py says of a run of it. Flags that a recipe never names (-std, -gencode, ...) are left out on
 both sides.
@@ -69,7 +69,7 @@ def packages_of(python, tree):
 
 
 def compare(truth, recipe, tree, folder):
-    """What the draft has otherwise than setup.py."""
+    """The differences between the draft and setup.py."""
     every, wrong = recipe.get("every_extension", {}), []
     drafted = {module["module"]: module for module in recipe.get("extensions", [])}
     real = {}

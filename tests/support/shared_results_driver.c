@@ -33,7 +33,7 @@ add_file(const struct ws_store *store, struct ws_shared_record *record, size_t n
 	record->file_count = 1;
 }
 
-/* Those that came with the files that they name, all asked for at once. */
+/* The entries that arrived with all their files; all are requested at once. */
 static size_t
 get_files(
 	struct ws_shared *shared, const struct ws_shared_record *all, size_t count, struct ws_arena *a)

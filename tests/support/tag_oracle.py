@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the `packaging` library says of wheel names and tags, for tests/cases/tag.
+"""Answers of the `packaging` library about wheel names and tags, for tests/cases/tag.
 
     tag_oracle.py verify FILE...    every line of the files is what packaging answers
     tag_oracle.py corpus            the generated corpus, to standard output (fixed seed)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a command on a terminal of its own: terminal.py COLUMNS [--press TEXT] -- COMMAND...
 
-What the command writes is copied to stdout as it came, escape codes and all; the exit status is the
+The output of the command is copied to stdout unchanged, with escape codes; the exit status is the
 command's (128 + N for signal N). With --press, Ctrl-C is typed once TEXT has been seen: the line
 discipline turns it into SIGINT for the foreground group, as at a desk. Standard library only.
 """

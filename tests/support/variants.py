@@ -51,7 +51,7 @@ def choose(labels, torch, *supported):
     from variantlib.variants_json import VariantsJson
 
     text = json.loads(open(labels).read())
-    # variantlib 0.2 wants to be told who knows a namespace, which 0.1.1 of the draft leaves to a later one.
+    # variantlib 0.2 needs the provider of a namespace; version 0.1.1 of the draft leaves that open.
     text["providers"] = {name: {"static-properties": {"any": ["1"]}} for name in text["default-priorities"]["namespace"]}
     read = VariantsJson(text)
     os.environ["VARIANT_ABI_DEPENDENCY"] = f"torch=={torch}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the `packaging` library says of versions and specifiers, for tests/cases/version.
+"""Answers of the `packaging` library about versions and specifiers, for tests/cases/version.
 
     version_oracle.py verify FILE...    every line of the files is what packaging answers
     version_oracle.py corpus            the generated corpus, to standard output (fixed seed)
@@ -13,7 +13,7 @@ Lines hold fields between tabs; "\\xNN", "\\t", "\\n" and "\\\\" stand for singl
     set      TEXT  NORMAL|-              a specifier set
     in       TEXT  VERSION  YN           Y or N twice: by default, and with pre-releases allowed
 
-"By default" is what SpecifierSet.prereleases says, False when it says None.
+"By default" is the value of SpecifierSet.prereleases, and False for None.
 """
 
 import pathlib
@@ -69,7 +69,7 @@ def dash(text):
 
 
 def answer(kind, fields):
-    """The fields of a line after its kind, with packaging's answers filled in."""
+    """Fills the answers of `packaging` into the fields of a line, after its kind."""
     if kind == "version":
         return [escape(fields[0]), dash(normal_version(fields[0]))]
     if kind == "order":
@@ -181,7 +181,7 @@ class Corpus:
         return text
 
     def clause(self, operand):
-        """One clause near a version; may be no clause at all."""
+        """One clause near a version, perhaps an invalid one."""
         r = self.random
         operator = r.choice(["==", "==", "!=", "!=", "<=", ">=", "<", ">", "~=", "~=", "==="])
         operand = operand.strip()
