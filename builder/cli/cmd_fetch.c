@@ -70,6 +70,23 @@ write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_con
 	return true;
 }
 
+/* A Python that is missing here may be on the host that builds. How many products need one. */
+static size_t
+warn_of_missing(const struct ws_context *ctx, const struct ws_supplies *supplies)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < supplies->count; i++) {
+		struct ws_err missing = {0};
+		const struct ws_supply *supply = &supplies->at[i];
+		if (ws_supply_is_open(supply) && !ws_supply_is_prebuilt(supply)
+			&& !ws_resolve_can_build(supply->product, &missing)) {
+			ws_events_warn(ctx->events, "it can be built on another host only: %s", missing.text);
+			count++;
+		}
+	}
+	return count;
+}
+
 bool
 ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
@@ -81,6 +98,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		return err->kind == WS_ERR_NONE;
 	}
 	f.selecting.options.resolve = true;
+	f.selecting.options.builds_elsewhere = true;
 	f.selecting.options.candidates = true;
 	if (!ws_selecting_plan(s, &f.selecting, true, a, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &f.selecting, &sel, err)) {
@@ -91,6 +109,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	size_t wanted = 0, prebuilt = 0;
 	bool done = true;
 	ws_supplies_open(&supplies, &sel.plan, a);
+	size_t elsewhere = f.bundle ? 0 : warn_of_missing(&ctx, &supplies);
 	for (size_t i = 0; i < supplies.count && done; i++) {
 		if (!ws_supply_is_open(&supplies.at[i])) {
 			continue;
@@ -115,8 +134,8 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 			prebuilt == 1 ? " is" : "s are", s->store.path);
 	}
 	if (wanted > 0) {
-		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", wanted,
-			wanted == 1 ? "" : "s", s->store.path);
+		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", wanted - elsewhere,
+			wanted - elsewhere == 1 ? "" : "s", s->store.path);
 	}
 	return !f.bundle || write_bundle(s, &f, &ctx, &sel, &supplies, err);
 }

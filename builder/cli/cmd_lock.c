@@ -31,6 +31,7 @@ parse(
 	l->selecting.options.forget = l->update.at;
 	l->selecting.options.forget_count = l->update.len;
 	l->selecting.options.resolve = true;
+	l->selecting.options.builds_elsewhere = true;
 	l->selecting.options.candidates = true;
 	return ws_selecting_finish(s, &l->selecting, &words, err);
 }

@@ -16,6 +16,12 @@ static const struct ws_lock none;
 
 /* ---- reading ---- */
 
+static const char *
+store_path(const struct ws_pins *pins)
+{
+	return ws_store_path(pins->store, pins->a, "locks/pins.json");
+}
+
 /* Where the lock of a matrix in a read-only folder is kept. */
 static const char *
 path_in_store(const struct ws_pins *pins)
@@ -41,6 +47,9 @@ ws_pins_read(struct ws_pins *pins, const char *path, struct ws_err *err)
 	}
 	ws_lock_merge(&pins->lock, &none, &own, pins->a);
 	ws_lock_merge(&pins->was, &none, &own, pins->a);
+	if (!ws_lock_read(store_path(pins), pins->a, &pins->of_store, NULL)) {
+		pins->of_store = none;
+	}
 	return true;
 }
 
@@ -180,34 +189,20 @@ save_at(const struct ws_pins *pins, const char *path, struct ws_err *err)
 	return saved;
 }
 
-static const char *
-store_path(const struct ws_pins *pins)
-{
-	return ws_store_path(pins->store, pins->a, "locks/pins.json");
-}
-
-const struct ws_lock *
-ws_pins_of_store(const struct ws_pins *pins)
-{
-	struct ws_lock *known = WS_NEW(pins->a, struct ws_lock);
-	return ws_lock_read(store_path(pins), pins->a, known, NULL) ? known : &none;
-}
-
-/* So that planning without a lock finds what was built. What two processes do at once to the file
- * may be lost, until the next run. */
+/* So that planning without a lock finds what was built. Of two processes that save at once the last
+ * one wins; the next run of the other one adds its pins again. */
 static void
-remember(const struct ws_pins *pins)
+save_in_store(struct ws_pins *pins)
 {
-	struct ws_lock known = *ws_pins_of_store(pins);
 	bool changed = false;
 	for (enum ws_pin_kind kind = WS_PIN_CUDA; kind <= WS_PIN_TORCH; kind++) {
 		for (size_t i = 0; i < ws_lock_count(&pins->lock, kind); i++) {
 			const void *pin = ws_lock_at(&pins->lock, kind, i);
-			changed = ws_lock_put(&known, kind, pin, pins->a) || changed;
+			changed = ws_lock_put(&pins->of_store, kind, pin, pins->a) || changed;
 		}
 	}
 	if (changed) {
-		ws_lock_save(store_path(pins), &known, NULL);
+		ws_lock_save(store_path(pins), &pins->of_store, NULL);
 	}
 }
 
@@ -219,7 +214,7 @@ ws_pins_save(struct ws_pins *pins, struct ws_err *err)
 		return false;
 	}
 	if (!pins->bundled) {
-		remember(pins);
+		save_in_store(pins);
 	}
 	if (!pins->changed) {
 		return true;

@@ -27,7 +27,9 @@ struct ws_pins {
 	const char *path;    /**< where the file is, or would be, written */
 	struct ws_lock lock; /**< what is pinned now */
 	struct ws_lock was;  /**< the file as it was read */
-	bool changed;        /**< a pin was added, changed or forgotten since it was read */
+	/** Pins of toolkits and torch releases that builds with this store made, when it was read. */
+	struct ws_lock of_store;
+	bool changed; /**< a pin was added, changed or forgotten since it was read */
 	/** Pins that are made anew: "torch", a package, "all"; what is remembered of them does not
 	 * count. */
 	const char *const *renewed;
@@ -59,8 +61,5 @@ bool ws_pins_put(
  * is left alone.
  */
 bool ws_pins_save(struct ws_pins *pins, struct ws_err *err);
-
-/** The pins of toolkits and torch releases that locks of this store ever had. Never fails: none. */
-const struct ws_lock *ws_pins_of_store(const struct ws_pins *pins);
 
 #endif

@@ -172,6 +172,12 @@ read_small(const char **at, unsigned *number)
 }
 
 bool
+ws_python_tag_same(const struct ws_python_tag *x, const struct ws_python_tag *y)
+{
+	return x->major == y->major && x->minor == y->minor && x->free_threaded == y->free_threaded;
+}
+
+bool
 ws_python_tag_parse(const char *text, struct ws_python_tag *tag)
 {
 	bool joined = ws_starts_with(text, "cp"); /* "cp311" */

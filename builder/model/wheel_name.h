@@ -45,6 +45,8 @@ struct ws_python_tag {
 	bool free_threaded; /**< "3.13t"; from 3.13 on */
 };
 
+bool ws_python_tag_same(const struct ws_python_tag *x, const struct ws_python_tag *y);
+
 /** From "3.11", "3.13t", "3.11.7", "cp311", "cp313t". False for anything else, "3.12t" included. */
 bool ws_python_tag_parse(const char *text, struct ws_python_tag *tag);
 /** "cp311"; the ABI tag ("cp313t") when @a abi. */

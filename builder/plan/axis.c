@@ -24,9 +24,7 @@ find_interpreter(const struct ws_axes *axes, const struct ws_python_value *value
 	const struct ws_plan_host *host = &axes->in->host;
 	for (size_t i = 0; i < host->python_count; i++) {
 		const struct ws_plan_python *python = &host->pythons[i];
-		bool same_tag = !python->path && python->tag.major == value->tag.major
-			&& python->tag.minor == value->tag.minor
-			&& python->tag.free_threaded == value->tag.free_threaded;
+		bool same_tag = !python->path && ws_python_tag_same(&python->tag, &value->tag);
 		bool meant = value->host ? python->host
 			: value->path        ? ws_same(python->path, value->path)
 								 : same_tag;

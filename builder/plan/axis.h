@@ -54,6 +54,7 @@ struct ws_cuda_choice {
 	const struct ws_cuda_toolkit *toolkit; /**< facts; NULL: not known */
 	enum ws_kit_origin origin;
 	const char *kit;               /**< name of the archive kit; else NULL */
+	struct ws_cuda_kit *host_kit;  /**< with WS_KIT_HOST; else NULL */
 	const struct ws_pin_cuda *pin; /**< NULL: this kit is not locked */
 };
 
@@ -64,7 +65,7 @@ struct ws_python_choice {
 	const char *text;                         /**< "3.11", "3.13t" */
 	struct ws_version version;                /**< "3.11" */
 	bool fixed;                               /**< the same on every host */
-	const struct ws_plan_python *interpreter; /**< NULL: named by version, or none here */
+	const struct ws_plan_python *interpreter; /**< NULL: named by version, and not looked for */
 };
 
 struct ws_arch_choice {
@@ -76,8 +77,9 @@ struct ws_arch_choice {
 
 struct ws_point {
 	const struct ws_torch_choice *torch; /**< NULL: the matrix has no torch axis */
-	const struct ws_cuda_choice *cuda;   /**< NULL: "auto", and there is nothing to go by */
-	bool cuda_auto;                      /**< the matrix says "auto" */
+	const char *torch_pin; /**< its name in the lock: "2.11.0", "2.11.0/aarch64"; NULL: none */
+	const struct ws_cuda_choice *cuda; /**< NULL: "auto", and there is nothing to go by */
+	bool cuda_auto;                    /**< the matrix says "auto" */
 	const struct ws_python_choice *python;
 	const struct ws_machine *machine;
 	const struct ws_arch_choice *arch; /**< as asked */
@@ -88,9 +90,6 @@ struct ws_point {
 
 /** Whether @a pin is of a kit from there. */
 bool ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin);
-
-/** Under which the lock knows its torch: "2.11.0", "2.11.0/aarch64". */
-const char *ws_point_torch_pin(const struct ws_point *point, struct ws_arena *a);
 
 /** As conditions see it. */
 struct ws_point_view ws_point_see(const struct ws_point *point);
@@ -109,7 +108,8 @@ void ws_archs_identify(const struct ws_arch_set *set, struct ws_buf *out);
 struct ws_axes_kit {
 	struct ws_version version;
 	enum ws_kit_origin origin;
-	const char *name; /**< archive kits */
+	const char *name;             /**< archive kits */
+	struct ws_cuda_kit *host_kit; /**< toolkits of this host */
 };
 
 struct ws_axes {

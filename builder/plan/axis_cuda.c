@@ -40,11 +40,12 @@ ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_are
 	}
 	struct ws_axes_kit kit = {.origin = WS_KIT_HOST};
 	for (size_t i = 0; host->choice != WS_KITS_ARCHIVE && i < host->toolkit_count; i++) {
-		if (ws_version_parse(host->toolkits[i], a, &kit.version)) {
+		kit.host_kit = host->toolkits[i].kit;
+		if (ws_version_parse(host->toolkits[i].version, a, &kit.version)) {
 			*ws_vec_push(&axes->kits, a) = kit;
 		}
 	}
-	kit.origin = WS_KIT_ARCHIVE;
+	kit = (struct ws_axes_kit){.origin = WS_KIT_ARCHIVE};
 	for (size_t i = 0; host->choice != WS_KITS_HOST && i < host->kit_count; i++) {
 		kit.name = host->kits[i];
 		if (kit_version(axes, kit.name, &kit.version)) {
@@ -109,6 +110,7 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 		.toolkit = ws_facts_cuda(axes->in->facts, version),
 		.origin = kit ? kit->origin : WS_KIT_NONE,
 		.kit = kit ? kit->name : NULL,
+		.host_kit = kit ? kit->host_kit : NULL,
 		.pin = kit && pin && ws_pins_origin(pin, kit->origin) ? pin : NULL,
 	};
 	*ws_vec_push(&axes->toolkits, axes->a) = choice;

@@ -110,12 +110,17 @@ make_cell(struct grid *grid, const struct ws_recipe *recipe, const struct ws_poi
 }
 
 static struct ws_point
-make_point(const struct ws_machine *machine, const struct pair *pair, bool cuda_auto,
-	const struct ws_python_choice *python, const struct ws_arch_choice *arch, int abi)
+make_point(struct ws_arena *a, const struct ws_machine *machine, const struct pair *pair,
+	bool cuda_auto, const struct ws_python_choice *python, const struct ws_arch_choice *arch,
+	int abi)
 {
+	const struct ws_torch_choice *torch = pair->torch;
 	return (struct ws_point){
 		.machine = machine,
-		.torch = pair->torch,
+		.torch = torch,
+		.torch_pin = torch && torch->version.text
+			? ws_arena_printf(a, "%s%s", torch->version.text, machine->mark)
+			: NULL,
 		.cuda = pair->cuda,
 		.cuda_auto = cuda_auto,
 		.python = python,
@@ -140,7 +145,7 @@ point_at(const struct grid *grid, size_t n)
 	size_t python = (n /= m->arch_count) % m->python_count;
 	size_t cuda = (n /= m->python_count) % m->cuda_count;
 	size_t torch = n / m->cuda_count;
-	return make_point(machine, pair_at(grid, torch, cuda, python, arch, abi),
+	return make_point(grid->axes->a, machine, pair_at(grid, torch, cuda, python, arch, abi),
 		m->cuda[cuda].automatic, grid->pythons[python], grid->archs[arch], m->cxx11abi[abi]);
 }
 
@@ -206,8 +211,8 @@ add_extra(struct grid *grid, const struct ws_include *include, const struct ws_r
 	}
 	struct pair pair =
 		resolve_pair(grid->axes, torch, &include->cuda, python, arch, include->cxx11abi);
-	struct ws_point point = make_point(grid->matrix->platforms[0], &pair, include->cuda.automatic,
-		python, arch, include->cxx11abi);
+	struct ws_point point = make_point(grid->axes->a, grid->matrix->platforms[0], &pair,
+		include->cuda.automatic, python, arch, include->cxx11abi);
 	struct ws_cell *cell = make_cell(grid, recipe, &point);
 	/* Asked for by name: what `exclude` says of the product of the axes does not count. */
 	cell->extra = true;

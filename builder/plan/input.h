@@ -15,7 +15,9 @@
 #include "model/matrix.h"
 #include "model/recipe.h"
 
+struct ws_cuda_kit;
 struct ws_product;
+struct ws_python_kit;
 
 /** The torch that an interpreter has installed. */
 struct ws_plan_installed {
@@ -25,13 +27,21 @@ struct ws_plan_installed {
 	const char *record;        /**< digest of its RECORD; NULL: it has none */
 };
 
-/** An interpreter of this host that the matrix means. */
+/** A Python that the matrix names, as this host has it. */
 struct ws_plan_python {
-	const char
-		*path; /**< as in the matrix's value; NULL: found by its version, or the host's own */
-	bool host; /**< the python3 on PATH */
+	const char *path; /**< as in the matrix's value; NULL: found by its version, or "host" */
+	bool host;        /**< the python3 on PATH */
 	struct ws_python_tag tag;
 	const struct ws_plan_installed *torch; /**< NULL: none, or not asked */
+	struct ws_python_kit *kit;             /**< for building; planning does not read it */
+	/** Why this host cannot build for this Python: not installed, or without headers; else NULL. */
+	const struct ws_err *missing;
+};
+
+/** A complete CUDA toolkit of this host. */
+struct ws_plan_toolkit {
+	const char *version;     /**< "12.4" */
+	struct ws_cuda_kit *kit; /**< for building; planning does not read it */
 };
 
 /** Where CUDA kits may come from: --kits. */
@@ -45,12 +55,13 @@ enum ws_kits_choice {
 struct ws_plan_host {
 	const struct ws_plan_python *pythons;
 	size_t python_count;
-	struct ws_arch_set gpus;     /**< of its GPUs, each once; count 0: there is none */
-	const char *const *toolkits; /**< versions of its complete CUDA toolkits: "12.4" */
+	struct ws_arch_set gpus; /**< of its GPUs, each once; count 0: there is none */
+	const struct ws_plan_toolkit *toolkits;
 	size_t toolkit_count;
 	const char *const *kits; /**< names of the archive kits there are: "cuda-12.4" */
 	size_t kit_count;
 	enum ws_kits_choice choice;
+	bool builds_elsewhere; /**< wheels are built on another host: a Python may be missing here */
 	unsigned cores;        /**< at least 1; for predicted times */
 	unsigned jobs;         /**< actions at once, at least 1 */
 	uint64_t memory_bytes; /**< what jobs may hold together; 0: any amount */

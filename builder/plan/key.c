@@ -29,8 +29,8 @@ struct parts {
 };
 
 static struct parts
-find_parts(const struct ws_product *product, const struct ws_lock *lock,
-	const struct ws_lock *known, struct ws_arena *a)
+find_parts(
+	const struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known)
 {
 	const struct ws_torch_choice *torch = product->point.torch;
 	const struct ws_cuda_choice *cuda = product->point.cuda;
@@ -44,7 +44,7 @@ find_parts(const struct ws_product *product, const struct ws_lock *lock,
 	if (needs_torch(product) && torch->installed) {
 		parts.torch = torch->record;
 	} else if (needs_torch(product)) {
-		const char *name = ws_point_torch_pin(&product->point, a);
+		const char *name = product->point.torch_pin;
 		const struct ws_pin_torch *pin = lock ? ws_lock_torch(lock, name) : NULL;
 		pin = pin || !known ? pin : ws_lock_torch(known, name);
 		parts.torch = pin ? pin->tree : NULL;
@@ -91,7 +91,7 @@ void
 ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known,
 	struct ws_arena *a)
 {
-	struct parts parts = find_parts(product, lock, known, a);
+	struct parts parts = find_parts(product, lock, known);
 	product->key = "";
 	product->missing_pin = find_missing(product, &parts, a);
 	if (product->missing_pin) {

@@ -102,6 +102,8 @@ struct ws_product {
 		point; /**< what it is built for: of its cells the lowest torch, the lowest CUDA */
 	/** The point as conditions see it: without the axes that this binding does not depend on. */
 	struct ws_point_view view;
+	const struct ws_patch *const *patches; /**< of the recipe, those that hold here, in order */
+	size_t patch_count;
 	struct ws_size_options size; /**< zero where nothing is compiled */
 	const char *glibc;           /**< it is linked for: "2.28"; NULL: this host's, or nothing is */
 	const char *label;           /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */

@@ -16,12 +16,6 @@ ws_point_see(const struct ws_point *point)
 	};
 }
 
-const char *
-ws_point_torch_pin(const struct ws_point *point, struct ws_arena *a)
-{
-	return ws_arena_printf(a, "%s%s", point->torch->version.text, point->machine->mark);
-}
-
 bool
 ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin)
 {

@@ -4,6 +4,7 @@
 #include "model/machine.h"
 #include "plan/key.h"
 #include "plan/steps.h"
+#include "recipe/units.h"
 
 /* What a wheel of a binding kind depends on. */
 enum dependence {
@@ -167,10 +168,13 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 		*ws_vec_push(products, a) = cell->product;
 	}
 	for (size_t i = 0; i < products->len; i++) {
-		products->at[i]->view = see(products->at[i]);
-		products->at[i]->size = choose_size(in, products->at[i]);
-		products->at[i]->glibc = choose_glibc(in, products->at[i]);
-		ws_label_fill(products->at[i], in->matrix->label, a);
-		ws_key_fill(products->at[i], in->lock, in->known, a);
+		struct ws_product *product = products->at[i];
+		product->view = see(product);
+		product->patches =
+			ws_recipe_patches(product->recipe, &product->view, a, &product->patch_count);
+		product->size = choose_size(in, product);
+		product->glibc = choose_glibc(in, product);
+		ws_label_fill(product, in->matrix->label, a);
+		ws_key_fill(product, in->lock, in->known, a);
 	}
 }

@@ -76,9 +76,7 @@ ask_python(const struct ws_axes *axes, struct ws_cell *cell)
 		return NULL;
 	}
 	for (size_t i = 0; i < torch->release->python_count; i++) {
-		const struct ws_python_tag *has = &torch->release->pythons[i];
-		if (has->major == tag->major && has->minor == tag->minor
-			&& has->free_threaded == tag->free_threaded) {
+		if (ws_python_tag_same(&torch->release->pythons[i], tag)) {
 			return NULL;
 		}
 	}

@@ -109,6 +109,13 @@ copy_error(const struct building *b, const struct ws_err *err)
 	return kept;
 }
 
+/* Is open, and no prebuilt wheel is to serve it. */
+static bool
+builds(const struct ws_supply *supply)
+{
+	return ws_supply_is_open(supply) && !ws_supply_is_prebuilt(supply);
+}
+
 /* Where nothing may be built, a wheel of the store is delivered as it is: no kit is asked for. */
 static bool
 delivers_stored(const struct building *b, const struct ws_supply *supply)
@@ -195,12 +202,45 @@ add_product(
 	return goes_on(b) && err->kind != WS_ERR_IO;
 }
 
+/* A product that this host cannot build fails before any download, unless the store has its wheel.
+ * Where one failure ends the build, the wheels of the store are delivered first. */
+static bool
+settle_unbuildable(struct building *b, struct ws_err *err)
+{
+	struct ws_err why = {0};
+	bool done = true;
+	for (size_t i = 0; i < b->supplies->count; i++) {
+		struct ws_supply *supply = &b->supplies->at[i];
+		struct ws_err missing = {0};
+		if (!builds(supply) || supply->product->wheel.file
+			|| ws_resolve_can_build(supply->product, &missing)) {
+			continue;
+		}
+		supply->failure = copy_error(b, &missing);
+		why = why.kind == WS_ERR_NONE ? missing : why;
+	}
+	bool ends = why.kind != WS_ERR_NONE && !goes_on(b);
+	for (size_t i = 0; i < b->supplies->count && done; i++) {
+		struct ws_supply *supply = &b->supplies->at[i];
+		bool stored = builds(supply) && supply->product->wheel.file;
+		if (stored && (ends || !ws_resolve_can_build(supply->product, NULL))) {
+			done = ws_deliver_stored(b->ctx, b->options->output, supply, err)
+				&& report_wheel(b, supply, err);
+		}
+	}
+	if (done && ends) {
+		*err = why;
+	}
+	return done && !ends;
+}
+
 static bool
 add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver = ws_resolver_open(b->ctx, b->pins);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	bool done = deliver_all_ready(b, err) && (!offline || find_missing(b, resolver, err));
+	bool done = deliver_all_ready(b, err) && settle_unbuildable(b, err)
+		&& (!offline || find_missing(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];

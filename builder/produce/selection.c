@@ -1,5 +1,3 @@
-/* selection.c - reading the matrix, recipes and lock. What the host answers is host.c's; planning
- * is plan/'s. */
 #include "produce/selection.h"
 
 #include "base/fs.h"
@@ -10,8 +8,7 @@
 #include "net/index_config.h"
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
-#include "produce/host.h"
-#include "produce/probe.h"
+#include "produce/plan_input.h"
 
 static bool
 read_recipes(const struct ws_context *ctx, const struct ws_user_config *user,
@@ -183,8 +180,7 @@ ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_option
 	struct ws_selection *sel, struct ws_err *err)
 {
 	struct ws_plan_input *input = WS_NEW(ctx->a, struct ws_plan_input);
-	if (!read_pins(ctx, options, sel, err)
-		|| !ws_probe_torch_releases(ctx, &sel->pins.lock, &sel->matrix, err)) {
+	if (!read_pins(ctx, options, sel, err)) {
 		return false;
 	}
 	sel->input = input;
@@ -196,11 +192,10 @@ ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_option
 	input->shards = options->shards;
 	input->against = options->against;
 	input->candidates = options->candidates;
+	input->host.builds_elsewhere = options->builds_elsewhere;
 	sel->candidates =
 		options->candidates ? ws_candidate_memory_open(ctx, &sel->pins, &sel->matrix) : NULL;
-	ws_probe_sources(ctx, &sel->pins.lock, input);
-	ws_probe_pins(ctx, &sel->pins, input);
-	if (!ws_probe_host(ctx, sel->candidates, input, err)) {
+	if (!ws_plan_input_fill(ctx, &sel->pins, sel->candidates, input, err)) {
 		return false;
 	}
 	if (options->afresh) {

@@ -28,6 +28,7 @@ struct ws_selection_options {
 	const char *recipes; /**< a folder to look in first; NULL: none */
 	/** Of a matrix that a bundle brought: the one folder of recipes; NULL: as the rest says. */
 	const char *only_recipes;
+	bool builds_elsewhere; /**< wheels are built on another host: a Python may be missing here */
 	bool afresh; /**< wheels that the store has do not count: for who packs what a build needs */
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
 	const char *const *forget;

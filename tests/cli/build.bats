@@ -595,3 +595,34 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	done
 	unserve
 }
+
+# A free-threaded Python that this host does not have.
+missing_python() {
+	for version in 3.14t 3.13t; do
+		if ! command -v "python$version" > /dev/null && ! compgen -G "${PYENV_ROOT:-none}/versions/${version%t}*t" > /dev/null; then
+			echo "$version"
+			return
+		fi
+	done
+}
+
+@test "build: a missing Python fails before any download, and wheels of the store are delivered" {
+	MISSING=$(missing_python)
+	# An empty store and an index that cannot be reached: a download would be reported instead.
+	matrix m.json "\"python\": [\"$MISSING\"]"
+	run --separate-stderr "$WHEELSMITH" build --matrix m.json --store fresh
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"no Python $MISSING on this host"* ]]
+	run --separate-stderr "$WHEELSMITH" fetch --matrix m.json --store fresh
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"no Python $MISSING on this host"*"127.0.0.1"* ]]
+
+	matrix m.json
+	"$WHEELSMITH" build --matrix m.json
+	rm -rf dist
+	matrix m.json "\"python\": [\"$PY\", \"$MISSING\"]"
+	run --separate-stderr "$WHEELSMITH" build --matrix m.json
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"no Python $MISSING on this host"* ]]
+	[ "$(ls dist/*.whl | wc -l)" -eq 1 ]
+}

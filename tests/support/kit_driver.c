@@ -249,9 +249,10 @@ static bool
 do_redist(char *const *args, struct session *s, struct ws_err *err)
 {
 	struct ws_cuda_kit kit;
+	struct ws_version version;
 	int64_t since = ws_clock_ms();
-	if (!begin(s, args[0], err)
-		|| !ws_cuda_open_redist(&s->fetch, args[1], NULL, s->a, &kit, err)) {
+	if (!begin(s, args[0], err) || !ws_version_parse(args[1], s->a, &version)
+		|| !ws_cuda_open_redist(&s->fetch, &version, NULL, s->a, &kit, err)) {
 		return false;
 	}
 	print_cuda(s, &kit);

@@ -182,7 +182,13 @@ read_host(const char *text, struct ws_arena *a, struct ws_plan_host *host, struc
 	if (ws_json_text(doc->root, "gpus")) {
 		assert_true(ws_arch_set_parse(ws_json_text(doc->root, "gpus"), a, &host->gpus, &why));
 	}
-	host->toolkits = read_texts(ws_json_find(doc->root, "toolkits"), a, &host->toolkit_count);
+	const char *const *versions =
+		read_texts(ws_json_find(doc->root, "toolkits"), a, &host->toolkit_count);
+	struct ws_plan_toolkit *toolkits = WS_NEW_N(a, struct ws_plan_toolkit, host->toolkit_count + 1);
+	for (size_t i = 0; i < host->toolkit_count; i++) {
+		toolkits[i].version = versions[i];
+	}
+	host->toolkits = toolkits;
 	host->kits =
 		read_texts(kits ? kits : ws_json_find(defaults->root, "kits"), a, &host->kit_count);
 	const char *choice = ws_json_text(doc->root, "choice");

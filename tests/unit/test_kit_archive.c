@@ -280,6 +280,15 @@ WS_TEST(the_lock_says_whose_compiler_it_was)
 
 /* ---- NVIDIA's way ---- */
 
+static bool
+open_redist(
+	struct ws_scene *s, const char *cuda, const struct ws_pin_cuda *pin, struct ws_cuda_kit *kit)
+{
+	struct ws_version version;
+	assert_true(ws_version_parse(cuda, s->a, &version));
+	return ws_cuda_open_redist(&s->fetch, &version, pin, s->a, kit, &s->err);
+}
+
 WS_TEST(a_manifest_becomes_a_whole_toolkit)
 {
 	static const struct {
@@ -295,7 +304,7 @@ WS_TEST(a_manifest_becomes_a_whole_toolkit)
 		struct ws_cuda_kit kit;
 		ws_scene_begin(&s, a);
 		make(&s, i == 1 ? "top=another-name" : NULL);
-		assert_ok(ws_cuda_open_redist(&s.fetch, cases[i].cuda, NULL, a, &kit, &s.err), s.err);
+		assert_ok(open_redist(&s, cases[i].cuda, NULL, &kit), s.err);
 		assert_string_equal(kit.name, cases[i].name);
 		assert_string_equal(kit.release, cases[i].release);
 		assert_string_equal(kit.how, "redist");
@@ -318,16 +327,15 @@ WS_TEST(the_lock_pins_the_manifest)
 	struct ws_cuda_kit kit, again;
 	ws_scene_begin(&s, a);
 	make(&s, NULL);
-	assert_ok(ws_cuda_open_redist(&s.fetch, "13.0", NULL, a, &kit, &s.err), s.err);
+	assert_ok(open_redist(&s, "13.0", NULL, &kit), s.err);
 	struct ws_pin_cuda pin = {
 		.how = "redist", .digest = kit.tree->digest.hex, .definition = kit.definition};
 	unsigned before = requests(&s);
-	assert_ok(ws_cuda_open_redist(&s.fetch, "13.0", &pin, a, &again, &s.err), s.err);
+	assert_ok(open_redist(&s, "13.0", &pin, &again), s.err);
 	assert_int_equal(requests(&s), before);
 	pin.digest = NULL;
 	pin.definition = "00000000000000000000000000000000000000000000000000000000000000ff";
-	assert_fails(
-		ws_cuda_open_redist(&s.fetch, "13.0", &pin, a, &again, &s.err), s.err, WS_ERR_FETCH);
+	assert_fails(open_redist(&s, "13.0", &pin, &again), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "redistrib_13.0.1.json is not the one that was locked");
 }
 

@@ -63,7 +63,10 @@ WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 	struct ws_torch_choice installed = {.name = "installed", .installed = true};
 	const struct ws_torch_kit *kits[2];
 	for (size_t i = 0; i < 2; i++) {
-		struct ws_plan_python interpreter = {.path = make_venv(&s, i ? "2.6.0" : "2.5.1")};
+		struct ws_python_kit kit;
+		struct ws_plan_python interpreter = {.kit = &kit};
+		const char *path = make_venv(&s, i ? "2.6.0" : "2.5.1");
+		assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &s.err), s.err);
 		struct ws_python_choice python = {.name = "cp311", .interpreter = &interpreter};
 		struct ws_point point = {
 			.torch = &installed, .python = &python, .machine = ws_machine_host()};

@@ -195,18 +195,15 @@ make_redist(struct opening *o, const char *cuda, struct ws_err *err)
 }
 
 bool
-ws_cuda_open_redist(const struct ws_fetch *fetch, const char *cuda, const struct ws_pin_cuda *pin,
-	struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err)
+ws_cuda_open_redist(const struct ws_fetch *fetch, const struct ws_version *version,
+	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err)
 {
 	struct opening o = begin(fetch, a, kit);
-	struct ws_version version;
-	if (!ws_version_parse(cuda, a, &version)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a CUDA version", cuda);
-	}
+	const char *cuda = version->text;
 	o.pin = pin && ws_same(pin->how, "redist") ? pin : NULL;
 	kit->how = "redist";
 	kit->definition = o.pin ? o.pin->definition : NULL;
-	const char *minor = ws_version_minor(&version, a);
+	const char *minor = ws_version_minor(version, a);
 	const char *name = ws_arena_printf(a, "cuda-%s", minor);
 	bool fine = find_pinned(&o, name) || make_redist(&o, cuda, err);
 	return (fine && open_tree(&o, minor, err))

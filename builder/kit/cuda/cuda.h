@@ -84,7 +84,7 @@ bool ws_cuda_ask_include(struct ws_cuda_kit *kit, const char *cxx, struct ws_led
  * The kit that the redistributables of CUDA @a cuda ("12.4", or "12.4.1") make: no definition of
  * ours. @a pin as above; it pins the manifest, which is not signed.
  */
-bool ws_cuda_open_redist(const struct ws_fetch *fetch, const char *cuda,
+bool ws_cuda_open_redist(const struct ws_fetch *fetch, const struct ws_version *cuda,
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* host_tools.c - one memo for interpreters, one for compilers; kit/ does the work. */
-#include "make/host_tools.h"
+#include "make/toolchain.h"
 
 #include "base/arena.h"
 #include "base/fs.h"
@@ -12,70 +11,34 @@
 #include <gnu/libc-version.h>
 #include <string.h>
 
-struct ws_host_tools {
+struct ws_toolchains {
 	const struct ws_context *ctx;
 	struct ws_arena *a;
 	ws_hostcc_list compilers, cross; /* for this machine, and for others */
-	bool listed_compilers;
-	struct ws_told_host worker;        /* of a farm; glibc NULL: it was not asked */
-	struct ws_err *worker_err;         /* why nothing is known of it */
-	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
-	struct ws_map floors;              /* by compiler and glibc */
+	bool listed;
+	struct ws_told_host worker;  /* of a farm; glibc NULL: it was not asked */
+	struct ws_err *worker_err;   /* why asking it failed */
+	struct ws_map opened, found; /* compilers by path, toolchains by need */
+	struct ws_map floors;        /* by compiler and glibc */
 };
 
-/* A compiler that was asked, for all toolkits that it serves. */
+/* An opened compiler, for all toolkits that it serves. */
 struct opened {
 	struct ws_hostcc cxx;
 	ws_name_list libraries;
 };
 
-struct ws_host_tools *
-ws_host_tools_open(const struct ws_context *ctx)
+struct ws_toolchains *
+ws_toolchains_open(const struct ws_context *ctx)
 {
-	struct ws_host_tools *t = WS_NEW(ctx->a, struct ws_host_tools);
+	struct ws_toolchains *t = WS_NEW(ctx->a, struct ws_toolchains);
 	t->ctx = ctx;
 	t->a = ctx->a;
 	return t;
 }
 
-/* ---- Python ---- */
-
-/* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
-static const char *
-python_key(const struct ws_host_tools *t, const struct ws_python_choice *choice)
-{
-	const struct ws_plan_python *interpreter = choice->interpreter;
-	const char *which = !interpreter ? ""
-		: interpreter->path          ? interpreter->path
-		: interpreter->host          ? "host"
-									 : "";
-	return ws_arena_printf(t->a, "%s %s", choice->name, which);
-}
-
-const struct ws_python_kit *
-ws_host_tools_python(
-	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err)
-{
-	const char *key = python_key(t, choice);
-	struct ws_python_kit *kit = ws_map_get(&t->python, key);
-	if (kit) {
-		return kit;
-	}
-	const struct ws_plan_python *is = choice->interpreter;
-	kit = WS_NEW(t->a, struct ws_python_kit);
-	if (!ws_python_find_meant(
-			t->ctx->env, is ? is->path : NULL, is && is->host, &choice->tag, t->a, kit, err)
-		|| !ws_python_open(t->ctx->store, t->ctx->host, kit, t->a, err)) {
-		return NULL;
-	}
-	ws_map_put(&t->python, key, kit, t->a);
-	return kit;
-}
-
-/* ---- the host compiler ---- */
-
 static const struct opened *
-open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err *err)
+open_cxx(struct ws_toolchains *t, const struct ws_hostcc *chosen, struct ws_err *err)
 {
 	struct opened *known = ws_map_get(&t->opened, chosen->path);
 	if (known) {
@@ -86,7 +49,7 @@ open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err 
 	if (!ws_hostcc_open(&known->cxx, t->ctx->ledger, t->a, err)) {
 		return NULL;
 	}
-	/* Of another machine's libraries the floor's list tells. */
+	/* For another machine the floor's list has the libraries. */
 	if (ws_hostcc_machine(&known->cxx) == ws_machine_host()) {
 		ws_host_libraries(t->ctx->ledger, &known->cxx, t->a, &known->libraries);
 	}
@@ -95,14 +58,14 @@ open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err 
 }
 
 static void
-list_libraries(struct ws_host_tools *t, const struct opened *opened, const struct ws_cuda_kit *cuda,
+list_libraries(struct ws_toolchains *t, const struct opened *opened, const struct ws_cuda_kit *cuda,
 	struct ws_toolchain *chain)
 {
 	ws_name_list paths = {0};
 	for (size_t i = 0; i < opened->libraries.len; i++) {
 		*ws_vec_push(&paths, t->a) = opened->libraries.at[i];
 	}
-	if (cuda) { /* that of every machine exports the same */
+	if (cuda) { /* libcudart exports the same names on every machine */
 		*ws_vec_push(&paths, t->a) = cuda->runtime;
 	}
 	chain->libraries = paths.at;
@@ -110,19 +73,19 @@ list_libraries(struct ws_host_tools *t, const struct opened *opened, const struc
 }
 
 static void
-list_compilers(struct ws_host_tools *t)
+list_compilers(struct ws_toolchains *t)
 {
-	if (!t->listed_compilers) {
+	if (!t->listed) {
 		const char *path = ws_user_env_get(t->ctx->env, "PATH");
 		ws_hostcc_list_all(t->ctx->ledger, "", path, t->ctx->events, t->a, &t->compilers);
 		ws_hostcc_list_cross(t->ctx->ledger, "", path, t->a, &t->cross);
-		t->listed_compilers = true;
+		t->listed = true;
 	}
 }
 
-/* Those that compile for this machine, of hosts whose libc wheels are made for. */
+/* The workers' compilers for this machine. WS_ERR_CONFIG: their headers are not glibc's. */
 static bool
-read_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_told_host *worker,
+read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_told_host *worker,
 	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf told = {0};
@@ -131,7 +94,7 @@ read_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_tol
 		return false;
 	}
 	if (!ws_told_host_read(ws_buf_str(&told), t->a, &all, err)) {
-		return ws_err_wrap(err, "what a worker of %s is", farm->name);
+		return ws_err_wrap(err, "the host description of a worker of %s", farm->name);
 	}
 	*worker = (struct ws_told_host){.glibc = all.glibc};
 	for (size_t i = 0; i < all.compilers.len; i++) {
@@ -145,9 +108,9 @@ read_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_tol
 			"the workers of %s have the headers of another libc than glibc", farm->name);
 }
 
-/* Any of its workers answers for all, once. */
+/* One worker answers for all, once. */
 static bool
-ask_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_err *err)
+ask_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_err *err)
 {
 	struct ws_told_host worker;
 	if (!t->worker.glibc && !t->worker_err) {
@@ -164,9 +127,9 @@ ask_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_err 
 	return !t->worker_err;
 }
 
-/* Those of a farm that is taken as it is, of this host, or of this host for others. */
+/* The compilers to choose from: of a farm's workers, of this host, or cross compilers. */
 static const ws_hostcc_list *
-list_for(struct ws_host_tools *t, const struct ws_machine *machine, struct ws_err *err)
+list_for(struct ws_toolchains *t, const struct ws_machine *machine, struct ws_err *err)
 {
 	struct ws_executor *others = t->ctx->executor;
 	list_compilers(t);
@@ -180,7 +143,7 @@ list_for(struct ws_host_tools *t, const struct ws_machine *machine, struct ws_er
 }
 
 static bool
-choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_hostcc *chosen,
+choose_cxx(struct ws_toolchains *t, const struct ws_toolchain_need *need, struct ws_hostcc *chosen,
 	struct ws_err *err)
 {
 	const struct ws_cuda_kit *cuda = need->cuda;
@@ -209,10 +172,10 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 	return ws_hostcc_choose(list, &wish, host, chosen, err);
 }
 
-/* What a farm's compiler made is linked by this host's like of it, so that links have the keys of
- * whoever compiled here; where it has none, by its newest. */
+/* Objects of a farm's compiler are linked by this host's compiler of the same fingerprint, so that
+ * links have the same keys as after compiling here; without one, by this host's newest. */
 static const struct opened *
-open_linker(struct ws_host_tools *t, const struct ws_hostcc *cxx, struct ws_err *err)
+open_linker(struct ws_toolchains *t, const struct ws_hostcc *cxx, struct ws_err *err)
 {
 	if (!cxx->platform) {
 		return open_cxx(t, cxx, err);
@@ -236,7 +199,7 @@ open_linker(struct ws_host_tools *t, const struct ws_hostcc *cxx, struct ws_err 
 
 /* Equal texts: one toolchain. */
 static const char *
-need_key(const struct ws_host_tools *t, const struct ws_toolchain_need *need)
+need_key(const struct ws_toolchains *t, const struct ws_toolchain_need *need)
 {
 	const char *key = ws_arena_printf(
 		t->a, "%s %u%s", need->cuda ? need->cuda->name : "", need->gcc_min, need->machine->mark);
@@ -247,10 +210,10 @@ need_key(const struct ws_host_tools *t, const struct ws_toolchain_need *need)
 }
 
 const struct ws_toolchain *
-ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
+ws_toolchain_find(struct ws_toolchains *t, const struct ws_toolchain_need *need, struct ws_err *err)
 {
 	const char *key = need_key(t, need);
-	struct ws_toolchain *chain = ws_map_get(&t->cxx, key);
+	struct ws_toolchain *chain = ws_map_get(&t->found, key);
 	if (chain) {
 		return chain;
 	}
@@ -265,13 +228,13 @@ ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need,
 	chain->linker = opened->cxx;
 	chain->cxx = chain->cxx.platform ? chain->cxx : opened->cxx;
 	list_libraries(t, opened, need->cuda, chain);
-	ws_map_put(&t->cxx, key, chain, t->a);
+	ws_map_put(&t->found, key, chain, t->a);
 	return chain;
 }
 
 bool
-ws_host_tools_can_link_here(
-	const struct ws_host_tools *t, const struct ws_hostcc *cxx, struct ws_err *err)
+ws_toolchain_links_here(
+	const struct ws_toolchains *t, const struct ws_hostcc *cxx, struct ws_err *err)
 {
 	const char *own = gnu_get_libc_version(), *theirs = t->worker.glibc;
 	struct ws_version here, there;
@@ -280,15 +243,13 @@ ws_host_tools_can_link_here(
 		return true;
 	}
 	ws_err_set(err, WS_ERR_CONFIG,
-		"the workers of the farm have the headers of glibc %s, and this host's %s is linked with",
-		theirs, own);
-	return ws_err_cure(
-		err, "have the wheel made for an older glibc, or take workers as old as this host");
+		"the workers compile against glibc %s, and this host links against %s", theirs, own);
+	return ws_err_cure(err, "build the wheel for an older glibc, or use older workers");
 }
 
 const struct ws_floor_kit *
-ws_host_tools_floor(
-	struct ws_host_tools *t, const struct ws_hostcc *cxx, const char *glibc, struct ws_err *err)
+ws_toolchain_floor(
+	struct ws_toolchains *t, const struct ws_hostcc *cxx, const char *glibc, struct ws_err *err)
 {
 	const char *key = ws_arena_printf(t->a, "%s %s", glibc, cxx->path);
 	struct ws_floor_kit *kit = ws_map_get(&t->floors, key);
