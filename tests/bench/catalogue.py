@@ -5,7 +5,7 @@ Without NAME none is built: the table is written again, with what the package in
 not have. With --part a build stops after T (10m), and the row says how far it came. With --torch they are built for
 another release, and of that the row says only where they were imported: PYTHON is an interpreter that has this torch. DIST is a
 folder that a build left elsewhere (with --torch and --python, its wheels are imported there), FILE what tests/gpu/catalogue.py wrote there ($OUT/gpu.json). What is known of each row is
-kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes, of README's table of proofs and of the index. The plans in the pages of
+kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes, of the table of docs/proofs.md and of the index. The plans in the pages of
 PLANS are made again as well.
 """
 import argparse
@@ -33,14 +33,15 @@ MATRIX, KEPT, PAGE = f"{ROOT}/matrix/catalogue.json", f"{ROOT}/docs/bench/catalo
 
 PLANS = {"docs/serving.md": "matrix/serving.json", "docs/gaussian.md": "matrix/gaussian.json"}
 
-INTRODUCTION = """What `recipes/` has, made by `./dev catalogue`. A wheel was compiled for what "built for" says, and its symbols were held
-    against that torch and its CUDA. "Imported in" names the torch releases in which the modules of the recipe's `check` were imported,
-    each in a wheel that was built for it, on a host without a GPU (in 2.5.1 by `./dev test --real`); "ran on" says that `tests/gpu/catalogue.py` ran an operation of it there
-    and held the result against plain torch, where that has the same, and on which day if not that of the wheel. "any" is what nobody has
-    narrowed down, not what was tried; facts are known of torch 2.3.1 to 2.15.0. CPU is what a plan says of the row's cell: measured here or on
-    the machine that built it, for one architecture. A row that says "N of M actions" is of a build that was stopped, as the whole would
-    take more than ten minutes of CPU; it names the largest of the units that were done. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than the newest recipe,
-    and which newest torch release is in the range of the newest recipe and was not tried."""
+INTRODUCTION = """The recipes in `recipes/`; `./dev catalogue` writes this page. Columns: "built for": the torch, CUDA and GPU
+    of the wheel; its symbols were checked against that torch and CUDA. "imported with torch": releases in which the modules of the
+    recipe's `check` were imported, each from a wheel built for that release, on a host without a GPU (for 2.5.1 by `./dev test
+    --real`). "ran on": `tests/gpu/catalogue.py` ran an operation there and compared the result with plain torch where that has the
+    same operation; the day is given if it differs from the wheel's. "any": the recipe sets no limit; it does not mean tried. Facts
+    are known for torch 2.3.1 to 2.15.0. CPU: the time that a plan predicts for one architecture, measured here or on the building
+    host. "N of M actions": the build was stopped, because it would take more than ten minutes of CPU; the row names the largest
+    finished unit. Every wheel is for Linux on x86-64. "stale": a newer release on the index than the newest recipe, or a newest
+    torch release in the range of that recipe that was not tried."""
 
 
 def newest(name):
@@ -156,9 +157,11 @@ def merge(kept, folder, options, gpu):
 
 
 def merge_proofs(kept):
-    """Takes in README's table of `./dev test --real`: where the packages of its fleet were imported."""
-    with open(f"{ROOT}/README.md", encoding="utf-8") as file:
-        text = file.read()
+    """Adds the table of docs/proofs.md: where the packages of README's fleet were imported."""
+    text = ""
+    for page in ("README.md", "docs/proofs.md"):
+        with open(f"{ROOT}/{page}", encoding="utf-8") as file:
+            text += file.read()
     fleet = relaxed(re.search(r"<!-- fleet.json -->\n```json\n(.*?)```", text, re.S)[1])
     for package in fleet["packages"]:
         row = kept.setdefault(package.replace("==", "-"), {})
@@ -267,7 +270,7 @@ def main():
         file.write("\n".join([
             "# Catalogue", "", " ".join(INTRODUCTION.split()), "",
             f"{len(seen)} packages, {len(rows)} recipes ({datetime.date.today()}).", "",
-            "| package | version | bound to | torch | GPUs | licence | built for | CPU | tag | size | imported in | ran on | date | stale |",
+            "| package | version | bound to | torch | GPUs | licence | built for | CPU | tag | size | imported with torch | ran on | date | stale |",
             "|---|---|---|---|---|---|---|---:|---|---:|---|---|---|---|", *rows, "",
             "## Not here yet", "", "| package | why |", "|---|---|", *absent]) + "\n")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The README: what it shows is what the program says.
+# README.md and docs/*.md: what they show is what the program prints, and what they name exists.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -8,6 +8,14 @@ setup() {
 	private_home
 	cd "$BATS_TEST_TMPDIR" || return
 	readme=$WS_ROOT/README.md
+	pages=("$readme" "$WS_ROOT"/docs/*.md)
+	# Both Pythons of the fleet, whatever this host has: uv's folders name their versions.
+	local version
+	for version in 3.11.9 3.12.9; do
+		mkdir -p "$HOME/.local/share/uv/python/cpython-$version-linux-x86_64-gnu/bin"
+		printf '#!/bin/sh\n' > "$HOME/.local/share/uv/python/cpython-$version-linux-x86_64-gnu/bin/python${version%.*}"
+		chmod +x "$HOME/.local/share/uv/python/cpython-$version-linux-x86_64-gnu/bin/python${version%.*}"
+	done
 }
 
 # The code block behind <!-- NAME -->.
@@ -28,9 +36,19 @@ reported() {
 	[ "$(block plan | head -n 1)" = '$ wheelsmith plan --matrix fleet.json' ]
 }
 
-@test "what stands before the Quickstart has no word that only this program uses" {
-	! sed -n '1,/^## Quickstart/p' "$readme" | grep -nwiE 'cells?|products?|units?|kits?|pins?' || return 1
-	[ "$(sed -n '/^## Quickstart/,/^## /p' "$readme" | grep -c '^| \(cell\|product\|unit\|kit\|pin\) |')" -eq 5 ]
+@test "README has at most 220 lines of at most 120 columns" {
+	[ "$(wc -l < "$readme")" -le 220 ]
+	LC_ALL=C.UTF-8 run ! grep -nE '^.{121}' "$readme"
+}
+
+@test "the first section has no word of this program alone, and each such word is explained" {
+	run ! grep -nwiE 'cells?|products?|units?|kits?|pins?' <(sed '/^## /q' "$readme")
+	[ "$(sed -n '/^## Words/,/^## /p' "$readme" | grep -cE '^- (cell|product|unit|kit|pin): ')" -eq 5 ]
+}
+
+@test "README names the wheel and the tests, each with its duration" {
+	grep -E '^\$ ./dev quickstart +# .*minutes' "$readme"
+	grep -E '^\$ ./dev test +# .*(minutes|hours?)' "$readme"
 }
 
 @test "commands and options exist" {
@@ -45,31 +63,48 @@ reported() {
 			before+=("$word")
 		done
 		count=$((count + 1))
-	done < <(grep -ohE '(^\$|`)( ?wheelsmith [a-z][^`]*)' "$readme" | sed -E 's/^(\$|`) ?wheelsmith //')
-	[ "$count" -ge 8 ]
+	done < <(grep -ohE '(^\$|`)( ?wheelsmith [a-z][^`]*)' "${pages[@]}" | sed -E 's/^(\$|`) ?wheelsmith //; s/[|;&>].*//; s/ #.*//')
+	[ "$count" -ge 60 ]
 }
 
 @test "the packages and releases it lists are those that ship" {
 	local file packages recipes
 	packages=("$WS_ROOT"/recipes/*/)
 	recipes=("$WS_ROOT"/recipes/*/*.json)
-	grep -F "| recipes | ${#packages[@]} packages, ${#recipes[@]} recipes: " "$readme"
+	grep -F "recipes: ${#packages[@]} packages, ${#recipes[@]} recipes; " "$readme"
 	run -0 grep -oP '^ *\{"torch": "\K[0-9.]+' "$WS_ROOT/matrix/facts/torch.json"
 	local releases=("${lines[@]}")
-	grep -F '| torch |' "$readme" | grep -qF "${#releases[@]} releases, ${releases[0]} to ${releases[-1]},"
+	grep -F -- '- torch: ' "$readme" | grep -qF "${#releases[@]} releases, ${releases[0]} to ${releases[-1]},"
 	for file in "$WS_ROOT"/matrix/kits/cuda-*.json; do
 		file=$(basename "$file" .json)
 		case ${file#cuda-} in
 		13.*) ;;
-		*) grep -F '| CUDA |' "$readme" | grep -qF " ${file#cuda-}" ;;
+		*) grep -F -- '- CUDA: ' "$readme" | grep -qF " ${file#cuda-}" ;;
 		esac
 	done
 }
 
-@test "what it links to is there" {
-	local target
-	for target in $(grep -oE '\]\([^)#]+\)' "$readme" | tr -d '])(' | grep -v '^https:'); do
-		echo "$target"
-		[ -e "$WS_ROOT/$target" ]
+@test "what they link to is there" {
+	local page target
+	for page in "${pages[@]}"; do
+		for target in $(grep -oE '\]\([^)#]+\)' "$page" | tr -d '])(' | grep -v '^https:'); do
+			echo "$page: $target"
+			[ -e "$(dirname "$page")/$target" ]
+		done
 	done
+}
+
+@test "matrices that pages show are planned on any host" {
+	local page count=0
+	for page in "${pages[@]}"; do
+		while read -r line; do
+			echo "$page: $line"
+			printf '%s\n' "$line" > m.json
+			run "$WHEELSMITH" plan --matrix m.json --strict
+			echo "$output"
+			[ "$status" -eq 0 ]
+			count=$((count + 1))
+		done < <(sed -nE "s/^\\$ echo '(\{.*\"packages\".*\})' > .*/\\1/p" "$page")
+	done
+	[ "$count" -ge 1 ]
 }
