@@ -138,7 +138,7 @@ def archives():
         "end": around(disk=1), "counts": around(here=1),
         "entry": changed("__init__.py", central=dict(disk=2)), "more": around(count=9, here=9),
         "fewer": around(count=2, here=2)}
-    yield "directory", "a directory that is not where the end record says", {
+    yield "directory", "a directory in another place than in the end record", {
         "offset": around(start=3), "size": around(bytes=10), "two-archives": whole + inner,
         "magic": changed("__init__.py", central=dict(magic=0x02014B51)), "absurd": around(count=65000, here=65000)}
     size = len(CODE)
@@ -174,7 +174,7 @@ def members():
         "stored": with_entry("demo/b.py", method=0, central=dict(size=7)),
         "none": with_entry("demo/b.py", local=dict(size=0), central=dict(size=0)),
         "small-bomb": with_entry("demo/b.py", bytes(4 << 20), local=dict(size=10), central=dict(size=10))}
-    yield "deflate", "packed data that is damaged or goes on", {
+    yield "deflate", "packed data that is damaged or too long", {
         "random": with_entry("demo/b.py", packed=b"\xff" * 20), "cut": with_entry("demo/b.py", packed=packed[:-4]),
         "goes-on": with_entry("demo/b.py", packed=packed + b"hidden"), "nothing": with_entry("demo/b.py", b"", packed=b""),
         "second-stream": with_entry("demo/b.py", packed=packed + packed)}
@@ -228,7 +228,7 @@ def records():
     good = record_of(files)
     bad = line("demo/__init__.py", b"other")
     first = line("demo/__init__.py", CODE)
-    yield "record-digest", "a file that is not what RECORD says", {
+    yield "record-digest", "a file with another digest or size than in RECORD", {
         "module": wheel(record=good.replace(first, bad.replace(",5\n", f",{len(CODE)}\n"))), "size": wheel(record=good.replace(first, first.replace(f",{len(CODE)}", ",5"))),
         "metadata": wheel(record=good.replace(line(f"{INFO}/METADATA", METADATA.encode()), line(f"{INFO}/METADATA", b"x" * len(METADATA)))),
         "md5": wheel(record=good.replace(first, "demo/__init__.py,md5=1B2M2Y8AsgTpgAmY7PhCfg,240\n")),
@@ -248,11 +248,11 @@ def records():
 
 
 def texts():
-    yield "metadata-missing", "METADATA that lacks what every wheel says", {
+    yield "metadata-missing", "METADATA without a required field", {
         "file": wheel(metadata=None), "name": wheel(metadata=METADATA.replace("Name: demo\n", "")),
         "version": wheel(metadata=METADATA.replace("Version: 1.0\n", "").replace("Metadata-", "Metadata-Version: 2.1\n")),
         "metadata-version": wheel(metadata=METADATA.replace("Metadata-Version: 2.1\n", "")), "all": wheel(metadata="")}
-    yield "metadata-names", "METADATA of another package or version than the file name", {
+    yield "metadata-names", "METADATA with another package or version than the file name", {
         "name": wheel(metadata=METADATA.replace("demo", "other")), "version": wheel(metadata=METADATA.replace("1.0", "2.0")),
         "label": wheel(metadata=METADATA.replace("1.0", "1.0+cu124")), "both": wheel(metadata="Metadata-Version: 2.1\nName: x\nVersion: 3\n"),
         "post": wheel(metadata=METADATA.replace("1.0", "1.0.post1"))}
