@@ -267,8 +267,10 @@ find_known_bad(struct verifying *v, const struct ws_wheel_name *name, struct ws_
 			view.cuda =
 				release && ws_version_parse(release->standard.cuda, v->a, &cuda) ? &cuda : NULL;
 		}
-		places[i].bad =
+		const struct ws_shared_bad *bad =
 			ws_shared_bad_wheel(facts->shared_bad, facts->shared_bad_count, name, &view);
+		places[i].known_bad = bad ? bad->rule.why : NULL;
+		places[i].known_bad_see = bad ? bad->rule.see : NULL;
 	}
 }
 
@@ -312,15 +314,8 @@ static void
 print_json(const struct verifying *v)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "verdict", ws_verdict_word(v->worst));
-	ws_json_add_text(w, "schema", "wheelsmith.verify/1");
-	ws_json_open_list(w, "wheels");
-	for (size_t i = 0; i < v->verdicts.len; i++) {
-		ws_verify_text_json(w, v->wheels.at[i], &v->verdicts.at[i]);
-	}
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	const struct ws_verify_result result = {v->worst, v->verdicts.at, v->verdicts.len};
+	ws_table_text(&ws_verify_result_table, &result, WS_JSON_PRETTY, &text);
 	ws_out_result(&v->s->out, "%s", ws_buf_text(&text));
 }
 

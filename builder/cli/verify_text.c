@@ -4,7 +4,7 @@
 #include "model/wheel_name.h"
 #include "report/page.h"
 
-#include <inttypes.h>
+#include <string.h>
 
 #define LIBRARY " needs the library '"
 #define LAYOUTS "layouts of torch's classes were not compared"
@@ -13,107 +13,90 @@ static const char *
 python_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 {
 	struct ws_python_tag tag;
-	const char *text = v->json ? ws_json_text(v->json, "python") : NULL;
-	return text && ws_python_tag_parse(text, &tag)
+	return v->python && ws_python_tag_parse(v->python, &tag)
 		? ws_arena_printf(a, ", Python %s", ws_python_version_text(&tag, a))
 		: "";
 }
 
-static void
-write_finding(struct ws_page *page, const struct ws_json *finding)
+/* The length of "m needs the library '" when @y differs from @x, "m needs the library 'libx.so.1',
+ * which ...", by the library alone; else 0. */
+static size_t
+library_at(const struct ws_finding *x, const struct ws_finding *y)
 {
-	const struct ws_json *evidence = ws_json_find(finding, "evidence");
-	ws_page_label(page, ws_json_text(finding, "finding"));
-	ws_page_line(page, WS_PAGE_PLAIN, "%s", ws_json_text(finding, "text"));
-	for (const struct ws_json *e = evidence ? evidence->first : NULL; e; e = e->next) {
-		ws_page_line(page, WS_PAGE_MORE, "%s", e->text);
-	}
+	const char *name = strstr(x->text, LIBRARY);
+	size_t head = name ? (size_t)(name - x->text) + strlen(LIBRARY) : 0;
+	bool alike = name && x->verdict == y->verdict && strncmp(x->text, y->text, head) == 0
+		&& ws_same(strchr(x->text + head, '\''), strchr(y->text + head, '\''));
+	return alike ? head : 0;
 }
 
-/* Whether @y is @x, "m needs the library 'libx.so.1', which ...", of another library. */
-static bool
-differs_by_library(const struct ws_json *x, const struct ws_json *y)
-{
-	const char *one = ws_json_text(x, "text"), *other = y ? ws_json_text(y, "text") : "";
-	const char *name = strstr(one, LIBRARY);
-	size_t head = name ? (size_t)(name - one) + strlen(LIBRARY) : 0;
-	return y && name && ws_same(ws_json_text(x, "finding"), ws_json_text(y, "finding"))
-		&& strncmp(one, other, head) == 0
-		&& ws_same(strchr(one + head, '\''), strchr(other + head, '\''));
-}
-
-/* What a module lacks of libraries in one finding; returns the last that is in it. */
-static const struct ws_json *
-write_libraries(struct ws_page *page, const struct ws_json *first)
+/* The libraries that one module lacks, as one finding; returns the number of the last of them. */
+static size_t
+write_libraries(struct ws_page *page, const struct ws_wheel_place_verdict *v, size_t i)
 {
 	WS_AUTO_BUF struct ws_buf names = {0};
-	const struct ws_json *last = first;
-	const char *text = ws_json_text(first, "text");
-	size_t head = (size_t)(strstr(text, LIBRARY) - text), name = head + strlen(LIBRARY);
-	size_t end = name + strcspn(text + name, "'");
-	while (differs_by_library(first, last->next)) {
-		last = last->next;
-		const char *other = ws_json_text(last, "text") + name;
-		ws_buf_printf(&names, "', '%.*s", (int)strcspn(other, "'"), other);
+	const struct ws_finding *first = &v->findings[i];
+	size_t head = library_at(first, first + 1), end = head + strcspn(first->text + head, "'");
+	while (i + 1 < v->finding_count && library_at(first, &v->findings[i + 1])) {
+		const char *name = v->findings[++i].text + head;
+		ws_buf_printf(&names, "', '%.*s", (int)strcspn(name, "'"), name);
 	}
-	ws_page_label(page, ws_json_text(first, "finding"));
-	ws_page_line(page, WS_PAGE_PLAIN, "%.*s needs the libraries '%.*s%s%s", (int)head, text,
-		(int)(end - name), text + name, ws_buf_text(&names), text + end);
-	return last;
+	ws_page_label(page, ws_finding_words[first->verdict]);
+	ws_page_line(page, WS_PAGE_PLAIN, "%.*s needs the libraries '%.*s%s%s",
+		(int)(head - strlen(LIBRARY)), first->text, (int)(end - head), first->text + head,
+		ws_buf_text(&names), first->text + end);
+	return i;
 }
 
-/* The findings of one kind, but for one that "why" has said. */
+/* The findings of one verdict, except one that is shown as "why" and has no evidence. */
 static void
-write_findings(struct ws_page *page, const struct ws_wheel_place_verdict *v, const char *kind)
+write_findings(
+	struct ws_page *page, const struct ws_wheel_place_verdict *v, enum ws_finding_verdict verdict)
 {
-	const struct ws_json *list = ws_json_find(v->json, "findings");
-	for (const struct ws_json *f = list ? list->first : NULL; f; f = f->next) {
-		if (!ws_same(ws_json_text(f, "finding"), kind) || !ws_json_text(f, "cause")) {
+	for (size_t i = 0; i < v->finding_count; i++) {
+		const struct ws_finding *f = &v->findings[i];
+		if (f->verdict != verdict || !f->cause) {
 			continue;
 		}
-		const char *text = ws_json_text(f, "text");
-		const struct ws_json *evidence = ws_json_find(f, "evidence");
-		if (differs_by_library(f, f->next)) {
-			f = write_libraries(page, f);
-		} else if (!ws_same(text, v->why) || (evidence && evidence->first)) {
-			write_finding(page, f);
+		if (i + 1 < v->finding_count && library_at(f, f + 1)) {
+			i = write_libraries(page, v, i);
+		} else if (!ws_same(f->text, v->why) || f->evidence_count > 0) {
+			ws_page_label(page, ws_finding_words[f->verdict]);
+			ws_page_line(page, WS_PAGE_PLAIN, "%s", f->text);
+			for (size_t k = 0; k < f->evidence_count; k++) {
+				ws_page_line(page, WS_PAGE_MORE, "%s", f->evidence[k]);
+			}
 		}
 	}
 }
 
-/* Modules that find all of their names, and nothing else is to be said of it. */
+/* Modules whose symbols were all found, none of them in a library that was not read. */
 static void
-write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v, bool of_torch)
+write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 {
-	const struct ws_json *list = ws_json_find(v->json, "modules");
-	uint64_t modules = 0, symbols = 0, of_one, trusted;
-	for (const struct ws_json *m = list ? list->first : NULL; m; m = m->next) {
-		const struct ws_json *missing = ws_json_find(m, "missing");
-		if (missing && missing->count == 0 && ws_json_u64(m, "symbols", &of_one)
-			&& ws_json_u64(m, "assumed", &trusted) && trusted == 0) {
-			modules++;
-			symbols += of_one;
-		}
+	size_t modules = 0, symbols = 0;
+	for (size_t i = 0; i < v->module_count; i++) {
+		const struct ws_wheel_module_verdict *m = &v->modules[i];
+		bool found = m->missing_count == 0 && m->assumed == 0;
+		modules += found;
+		symbols += found ? m->symbols : 0;
 	}
 	if (modules > 0) {
 		ws_page_label(page, "ok");
-		ws_page_line(page, WS_PAGE_PLAIN,
-			"%" PRIu64 " of %zu modules find all of their %" PRIu64 " symbols%s", modules,
-			list->count, symbols, of_torch ? "; " LAYOUTS : "");
+		ws_page_line(page, WS_PAGE_PLAIN, "%zu of %zu modules find all of their %zu symbols%s",
+			modules, v->module_count, symbols, v->torch ? "; " LAYOUTS : "");
 	}
 }
 
-/* Modules on which the verdict does not depend, and that are not well. */
+/* Modules on which the verdict does not depend, and that do not load. */
 static void
 write_others(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 {
-	const struct ws_json *list = ws_json_find(v->json, "modules");
 	ws_page_label(page, "others");
-	for (const struct ws_json *m = list ? list->first : NULL; m; m = m->next) {
-		const struct ws_json *required = ws_json_find(m, "required");
-		if (required && !required->truth && !ws_same(ws_json_text(m, "verdict"), "loads")) {
-			ws_page_line(
-				page, WS_PAGE_PLAIN, "%s: %s", ws_json_text(m, "verdict"), ws_json_text(m, "why"));
+	for (size_t i = 0; i < v->module_count; i++) {
+		const struct ws_wheel_module_verdict *m = &v->modules[i];
+		if (!m->required && m->verdict != WS_VERDICT_OK) {
+			ws_page_line(page, WS_PAGE_PLAIN, "%s: %s", ws_verdict_words[m->verdict], m->why);
 		}
 	}
 }
@@ -125,7 +108,7 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 	const struct ws_wheel_place_verdict *v = &verdict->places[0];
 	const struct ws_wheel_place *place = &order->places[0];
 	struct ws_page page = ws_page_begin(out, 0);
-	ws_page_label(&page, ws_verdict_word(v->verdict));
+	ws_page_label(&page, ws_verdict_words[v->verdict]);
 	ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
 	ws_page_line(&page, WS_PAGE_PLAIN, "in %s%s%s%s%s", place->torch ? "torch " : "no torch",
 		place->torch ? place->torch : "", python_text(v, a), place->place.glibc ? ", glibc " : "",
@@ -134,34 +117,21 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 		ws_page_label(&page, "why");
 		ws_page_line(&page, WS_PAGE_PLAIN, "%s", v->why);
 	}
-	write_findings(&page, v, "fails");
-	write_findings(&page, v, "excluded");
-	write_findings(&page, v, "unknown");
-	write_findings(&page, v, "ok");
-	write_found(&page, v, place->torch != NULL);
+	write_findings(&page, v, WS_VERDICT_FAILS);
+	write_findings(&page, v, WS_VERDICT_EXCLUDED);
+	write_findings(&page, v, WS_VERDICT_UNKNOWN);
+	write_findings(&page, v, WS_VERDICT_OK);
+	write_found(&page, v);
 	write_others(&page, v);
 }
 
 /* ---- the window ---- */
 
-/* The evidence of the finding that decided: the first symbol. */
-static const char *
-first_evidence(const struct ws_wheel_place_verdict *v)
-{
-	const struct ws_json *list = ws_json_find(v->json, "findings");
-	for (const struct ws_json *f = list ? list->first : NULL; f; f = f->next) {
-		const struct ws_json *evidence = ws_json_find(f, "evidence");
-		if (ws_same(ws_json_text(f, "text"), v->why) && evidence && evidence->first) {
-			return evidence->first->text;
-		}
-	}
-	return NULL;
-}
-
 static const char *
 row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 {
-	const char *symbol = first_evidence(v);
+	const struct ws_finding *decisive = ws_place_decisive(v);
+	const char *symbol = decisive && decisive->evidence_count > 0 ? decisive->evidence[0] : NULL;
 	if (v->verdict == WS_VERDICT_OK) {
 		return "loads";
 	}
@@ -173,19 +143,17 @@ row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 	}
 	bool named = ws_same(v->cause, "torch") || ws_same(v->cause, "symbol");
 	return ws_arena_printf(
-		a, "%s  %s", ws_verdict_word(v->verdict), named && symbol ? symbol : v->why);
+		a, "%s  %s", ws_verdict_words[v->verdict], named && symbol ? symbol : v->why);
 }
 
 static bool
-finds_the_same(const struct ws_wheel_place_verdict *one, const struct ws_wheel_place_verdict *other)
+finds_the_same(const struct ws_wheel_place_verdict *x, const struct ws_wheel_place_verdict *y)
 {
-	const struct ws_json *x = ws_json_find(one->json, "findings");
-	const struct ws_json *y = ws_json_find(other->json, "findings");
-	for (x = x ? x->first : NULL, y = y ? y->first : NULL;
-		 x && y && ws_same(ws_json_text(x, "text"), ws_json_text(y, "text"));
-		 x = x->next, y = y->next) {
+	bool same = x->finding_count == y->finding_count;
+	for (size_t i = 0; same && i < x->finding_count; i++) {
+		same = ws_same(x->findings[i].text, y->findings[i].text);
 	}
-	return !x && !y;
+	return same;
 }
 
 void
@@ -202,13 +170,13 @@ ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *ord
 			&& finds_the_same(v, first);
 	}
 	if (alike) {
-		ws_page_label(&page, ws_verdict_word(first->verdict));
+		ws_page_label(&page, ws_verdict_words[first->verdict]);
 		ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
 		ws_page_line(
 			&page, WS_PAGE_PLAIN, "in each of the %zu torch releases", verdict->place_count);
 		ws_page_label(&page, "why");
 		ws_page_line(&page, WS_PAGE_PLAIN, "%s", first->why);
-		write_findings(&page, first, "fails");
+		write_findings(&page, first, WS_VERDICT_FAILS);
 		return;
 	}
 	ws_page_label(&page, "wheel");
@@ -229,20 +197,4 @@ ws_verify_text_best(const struct ws_wheel_verdict *verdict)
 		best = verdict->places[i].verdict < best ? verdict->places[i].verdict : best;
 	}
 	return best;
-}
-
-void
-ws_verify_text_json(
-	struct ws_json_writer *w, const char *wheel, const struct ws_wheel_verdict *verdict)
-{
-	if (verdict->json) {
-		ws_json_add_copy(w, NULL, verdict->json);
-		return;
-	}
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "verdict", ws_verdict_word(verdict->verdict));
-	ws_json_add_text(w, "why", verdict->why);
-	ws_json_add_text(w, "cause", verdict->cause);
-	ws_json_add_text(w, "wheel", wheel);
-	ws_json_close(w);
 }

@@ -21,8 +21,4 @@ void ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order
 /** The best verdict of the places: a wheel that loads somewhere is of use. */
 enum ws_finding_verdict ws_verify_text_best(const struct ws_wheel_verdict *verdict);
 
-/** Adds the object of one wheel to a list. */
-void ws_verify_text_json(
-	struct ws_json_writer *w, const char *wheel, const struct ws_wheel_verdict *verdict);
-
 #endif

@@ -64,13 +64,9 @@ static const char *
 evidence_of(const struct ws_wheel_place_verdict *place, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_json *findings = ws_json_find(place->json, "findings");
-	for (const struct ws_json *f = findings ? findings->first : NULL; f; f = f->next) {
-		const struct ws_json *lines = ws_json_find(f, "evidence");
-		bool decides = ws_same(ws_json_text(f, "text"), place->why);
-		for (const struct ws_json *e = decides && lines ? lines->first : NULL; e; e = e->next) {
-			ws_buf_printf(&text, "%s%s", text.len > 0 ? "; " : "", e->text ? e->text : "");
-		}
+	const struct ws_finding *f = ws_place_decisive(place);
+	for (size_t i = 0; f && i < f->evidence_count; i++) {
+		ws_buf_printf(&text, "%s%s", i > 0 ? "; " : "", f->evidence[i]);
 	}
 	return ws_buf_copy(&text, a);
 }
@@ -95,7 +91,7 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 		: "";
 	struct ws_row *row = ws_rows_add(&d->rows, "extensions[]", texts[verdict->verdict],
 		"package %s version %s label %s verdict %s cause %s why %s evidence %s cure %s .torch %s",
-		package->name, package->version, package->label, ws_verdict_word(verdict->verdict),
+		package->name, package->version, package->label, ws_verdict_words[verdict->verdict],
 		verdict->cause, verdict->why, evidence_of(&verdict->places[0], d->a), cure, place->torch);
 	row->problem = problems[verdict->verdict];
 	row->cure = cure;

@@ -2,11 +2,9 @@
  * run.c's. */
 #include "judge/order.h"
 
+#include "base/fs.h"
 #include "judge/internal_action.h"
 #include "sys/child.h"
-
-/* Raise it when the same order would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.verify/10"
 
 #define WHEEL "wheel.whl"
 
@@ -28,78 +26,179 @@ ws_judge_expect(struct ws_judge_order *order, const struct ws_recipe *recipe, st
 	}
 }
 
-static void
-write_modules(struct ws_json_writer *w, const struct ws_judge_order *order, struct ws_arena *a)
+/* ---- the table of order.json ---- */
+
+static bool
+read_archs(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	ws_json_add_text(w, "subject", order->subject);
-	ws_json_add_text(w, "archs", ws_arch_set_text(&order->archs, a));
-	ws_json_add_texts(w, "trust", order->trust, order->trust_count);
-	ws_json_open_list(w, "modules");
-	for (size_t i = 0; i < order->module_count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "module", order->modules[i].module);
-		ws_json_add_bool(w, "cuda", order->modules[i].cuda);
-		ws_json_add_bool(w, "imported", order->modules[i].imported);
-		ws_json_close(w);
+	const char *why;
+	if (!ws_expect(r, value, WS_JSON_STRING, "architectures") || value->text[0] == '\0') {
+		return value->kind == WS_JSON_STRING;
 	}
-	ws_json_close(w);
+	return ws_arch_set_parse(value->text, r->a, into, &why)
+		|| ws_json_err(r->doc, value, r->err, "'%s': %s", value->text, why);
 }
 
-static void
-write_order(const struct ws_judge_order *order, const char *wheel,
-	const struct ws_judge_place_mounts *mounts, struct ws_arena *a, struct ws_buf *text)
+static const char *
+archs_text(const void *value, struct ws_arena *a)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "schema", JUDGE_VERSION);
-	if (order->modules) {
-		write_modules(w, order, a);
-	} else {
-		ws_json_add_text(w, "name", order->name);
-		ws_json_add_text(w, "wheel", wheel);
-		ws_json_add_text(w, "root", order->root);
-		ws_json_add_texts(w, "files", order->files, order->file_count);
-		ws_json_add_texts(w, "required", order->required, order->required_count);
-		ws_json_add_texts(w, "must", order->must, order->must_count);
-		ws_json_add_bool(w, "must_any", order->must_any);
-		ws_json_add_bool(w, "kernels", order->kernels);
-	}
-	ws_json_open_list(w, "places");
-	for (size_t i = 0; i < order->place_count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "torch", order->places[i].torch);
-		if (order->places[i].bad) {
-			ws_json_add_text(w, "known_bad", order->places[i].bad->rule.why);
-			ws_json_add_text(w, "known_bad_see", order->places[i].bad->rule.see);
-		}
-		ws_judge_place_write(w, &order->places[i].place, mounts, a);
-		ws_json_close(w);
-	}
-	ws_json_finish(w, WS_JSON_PRETTY, text);
+	const struct ws_arch_set *archs = value;
+	return archs->count ? ws_arch_set_text(archs, a) : NULL;
 }
 
 static bool
-fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
-	const struct ws_judge_place_mounts *mounts, const struct ws_store *store, struct ws_arena *a,
-	struct ws_err *err)
+read_machine(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, order->module_count + 2);
-	WS_AUTO_BUF struct ws_buf text = {0};
-	size_t count = 0;
-	write_order(order, WHEEL, mounts, a, &text);
-	if (!ws_internal_input(store, &text, WS_CHILD_ORDER, &inputs[count++], a, err)) {
-		return false;
+	const struct ws_machine **machine = into;
+	return ws_expect(r, value, WS_JSON_STRING, "a machine")
+		&& ((*machine = ws_machine_named(value->text))
+			|| ws_json_err(r->doc, value, r->err, "'%s' is not a machine", value->text));
+}
+
+static const char *
+machine_text(const void *value, struct ws_arena *a WS_UNUSED)
+{
+	const struct ws_machine *machine = *(const struct ws_machine *const *)value;
+	return machine && machine != ws_machine_host() ? machine->name : NULL;
+}
+
+static const struct ws_type type_archs = {.name = "an architecture",
+	.plural = "architectures",
+	.size = sizeof(struct ws_arch_set),
+	.read = read_archs,
+	.text = archs_text};
+static const struct ws_type type_machine = {.name = "a machine",
+	.plural = "machines",
+	.size = sizeof(const struct ws_machine *),
+	.read = read_machine,
+	.text = machine_text};
+
+static const struct ws_field family_fields[] = {
+	WS_VALUE("name", struct ws_arch_alias, name, WS_ALWAYS, NULL),
+	WS_VALUE_AS("archs", struct ws_arch_alias, archs, type_archs, WS_ALWAYS, NULL),
+};
+static const struct ws_table family_table = {NULL, family_fields, WS_LEN(family_fields)};
+
+#define PLACE struct ws_wheel_place
+static const struct ws_field place_fields[] = {
+	WS_VALUE("torch", PLACE, torch, WS_FIELD_NULL, NULL),
+	WS_VALUE("known_bad", PLACE, known_bad, WS_IF_ANY, NULL),
+	WS_VALUE("known_bad_see", PLACE, known_bad_see, WS_IF_ANY, NULL),
+	WS_LIST("lists", PLACE, place.lists, place.list_count, WS_IF_ANY, NULL),
+	WS_LIST("libraries", PLACE, place.libraries, place.library_count, WS_IF_ANY, NULL),
+	WS_LIST("folders", PLACE, place.folders, place.folder_count, WS_IF_ANY, NULL),
+	WS_VALUE("python", PLACE, place.python, WS_IF_ANY, NULL),
+	WS_VALUE("python_tag", PLACE, place.python_tag, WS_IF_ANY, NULL),
+	WS_LIST("pythons", PLACE, place.pythons, place.python_count, WS_IF_ANY, NULL),
+	WS_VALUE("stable_python", PLACE, place.stable_python, WS_IF_ANY, NULL),
+	WS_VALUE_AS("archs", PLACE, place.archs, type_archs, WS_IF_ANY, NULL),
+	WS_VALUE("driver", PLACE, place.driver, WS_IF_ANY, NULL),
+	WS_MAP("families", PLACE, place.families, place.family_count, family_table, WS_IF_ANY, NULL),
+	WS_VALUE("ptx", PLACE, place.ptx, WS_IF_ANY, NULL),
+	WS_VALUE("glibc", PLACE, place.glibc, WS_IF_ANY, NULL),
+	WS_VALUE_AS("machine", PLACE, place.machine, type_machine, WS_IF_ANY, NULL),
+	WS_VALUE("strict", PLACE, place.strict, WS_IF_ANY, NULL),
+};
+static const struct ws_table place_table = {"a place", place_fields, WS_LEN(place_fields)};
+
+static const struct ws_field module_fields[] = {
+	WS_VALUE("module", struct ws_judge_module, module, WS_ALWAYS, NULL),
+	WS_VALUE("cuda", struct ws_judge_module, cuda, WS_IF_ANY, NULL),
+	WS_VALUE("imported", struct ws_judge_module, imported, WS_IF_ANY, NULL),
+};
+static const struct ws_table module_table = {"a module", module_fields, WS_LEN(module_fields)};
+
+#define ORDER struct ws_judge_order
+static const struct ws_field order_fields[] = {
+	WS_FIXED("schema", WS_JUDGE_VERSION),
+	WS_VALUE("subject", ORDER, subject, WS_IF_ANY, NULL),
+	WS_VALUE_AS("archs", ORDER, archs, type_archs, WS_IF_ANY, NULL),
+	WS_LIST("trust", ORDER, trust, trust_count, WS_IF_ANY, NULL),
+	WS_LIST_OF("modules", ORDER, modules, module_count, module_table, WS_IF_ANY, NULL),
+	WS_VALUE("name", ORDER, name, WS_IF_ANY, NULL),
+	WS_VALUE("wheel", ORDER, wheel, WS_IF_ANY, NULL),
+	WS_VALUE("root", ORDER, root, WS_IF_ANY, NULL),
+	WS_LIST("files", ORDER, files, file_count, WS_IF_ANY, NULL),
+	WS_LIST("required", ORDER, required, required_count, WS_IF_ANY, NULL),
+	WS_LIST("must", ORDER, must, must_count, WS_IF_ANY, NULL),
+	WS_VALUE("must_any", ORDER, must_any, WS_IF_ANY, NULL),
+	WS_VALUE("kernels", ORDER, kernels, WS_IF_ANY, NULL),
+	WS_LIST_OF("places", ORDER, places, place_count, place_table, WS_ALWAYS, NULL),
+};
+const struct ws_table ws_judge_order_table = {"an order", order_fields, WS_LEN(order_fields)};
+
+/* ---- paths as the action sees them ---- */
+
+/* The folders of all places, as mounts and seeds of an action. */
+struct mounts {
+	struct ws_arena *a;
+	WS_VEC(struct ws_mount) mounts;
+	WS_VEC(const char *) seeds;
+};
+
+/* "in3/libc.so.6", which becomes a seed; its folder becomes a mount when it is new. */
+static const char *
+mount_file(struct mounts *m, const char *path)
+{
+	const char *folder = ws_path_dir(m->a, path);
+	size_t i = 0;
+	while (i < m->mounts.len && !ws_same(m->mounts.at[i].path, folder)) {
+		i++;
 	}
-	if (order->digest) {
-		inputs[count++] = (struct ws_input){.name = WHEEL, .digest = order->digest};
+	if (i == m->mounts.len) {
+		*ws_vec_push(&m->mounts, m->a) =
+			(struct ws_mount){.name = ws_arena_printf(m->a, "in%zu", i), .path = folder};
 	}
-	for (size_t i = 0; i < order->module_count; i++) {
-		inputs[count++] = (struct ws_input){
-			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
+	const char *name = ws_arena_printf(m->a, "in%zu/%s", i, ws_path_base(path));
+	if (!ws_is_among(name, m->seeds.at, m->seeds.len)) {
+		*ws_vec_push(&m->seeds, m->a) = name;
 	}
-	action->inputs = inputs;
-	action->input_count = count;
-	return true;
+	return name;
+}
+
+static const char *const *
+mount_files(struct mounts *m, const char *const *paths, size_t count)
+{
+	const char **names = WS_NEW_N(m->a, const char *, count);
+	for (size_t i = 0; i < count; i++) {
+		names[i] = mount_file(m, paths[i]);
+	}
+	return names;
+}
+
+/* The places as they are written; @m NULL: paths stay as they are. */
+static const struct ws_wheel_place *
+written_places(const struct ws_judge_order *order, struct mounts *m, struct ws_arena *a)
+{
+	struct ws_wheel_place *places = WS_NEW_N(a, struct ws_wheel_place, order->place_count);
+	for (size_t i = 0; i < order->place_count; i++) {
+		places[i] = order->places[i];
+		struct ws_judge_place *p = &places[i].place;
+		if (p->facts && p->archs.count > 0) {
+			p->families = p->facts->families;
+			p->family_count = p->facts->family_count;
+		}
+		p->ptx = p->facts && p->driver ? ws_facts_ptx_of_driver(p->facts, p->driver) : NULL;
+		if (m) {
+			p->lists = mount_files(m, p->lists, p->list_count);
+			p->libraries = mount_files(m, p->libraries, p->library_count);
+			p->python = p->python ? mount_file(m, p->python) : NULL;
+			p->folder_count = 0;
+		}
+	}
+	return places;
+}
+
+/* The subject is for people: on wheels it is not part of the key. */
+static void
+write_order(
+	const struct ws_judge_order *order, struct mounts *m, struct ws_arena *a, struct ws_buf *text)
+{
+	struct ws_judge_order written = *order;
+	written.places = written_places(order, m, a);
+	written.subject = order->module_count > 0 ? order->subject : NULL;
+	written.wheel = m && order->digest ? WHEEL : order->wheel;
+	ws_table_text(&ws_judge_order_table, &written, WS_JSON_PRETTY, text);
 }
 
 const struct ws_action *
@@ -107,21 +206,35 @@ ws_judge_action(const struct ws_judge_order *order, const struct ws_store *store
 	const char *program, struct ws_arena *a, struct ws_err *err)
 {
 	static const char *const outputs[] = {WS_VERDICT_FILE};
-	struct ws_judge_place_mounts mounts = {0};
-	struct ws_action *action = ws_internal_action("verify", JUDGE_VERSION, program, a);
-	for (size_t i = 0; i < order->place_count; i++) {
-		ws_judge_place_mount(&order->places[i].place, &mounts, a);
-	}
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct mounts m = {.a = a};
+	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, order->module_count + 2);
+	struct ws_action *action = ws_internal_action("verify", WS_JUDGE_VERSION, program, a);
+	write_order(order, &m, a, &text);
 	action->stage = order->modules ? "check" : action->stage;
 	action->subject = order->subject;
 	action->group = order->group;
 	action->unit = order->unit;
-	ws_judge_place_attach(&mounts, action);
+	action->mounts = m.mounts.at;
+	action->mount_count = m.mounts.len;
+	action->seeds = m.seeds.at;
+	action->seed_count = m.seeds.len;
 	action->outputs = outputs;
 	action->output_count = WS_LEN(outputs);
 	action->cpu_ms = order->modules ? 1000 : 2000;
 	action->limits = WS_CHILD_READER;
-	return fill_inputs(action, order, &mounts, store, a, err) ? action : NULL;
+	action->inputs = inputs;
+	if (!ws_internal_input(store, &text, WS_CHILD_ORDER, &inputs[action->input_count++], a, err)) {
+		return NULL;
+	}
+	if (order->digest) {
+		inputs[action->input_count++] = (struct ws_input){.name = WHEEL, .digest = order->digest};
+	}
+	for (size_t i = 0; i < order->module_count; i++) {
+		inputs[action->input_count++] = (struct ws_input){
+			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
+	}
+	return action;
 }
 
 bool
@@ -137,22 +250,25 @@ ws_judge_recall(const struct ws_judge_order *order, struct ws_cache *cache, cons
 		&& ws_verdict_recall(cache->store, result.outputs[0].hex, a, verdict, NULL);
 }
 
-/* The child was ended by the wheel, or by its own limits. */
+/* The wheel, or its own limits, ended the child. */
 static void
 fill_unknown(const struct ws_judge_order *order, const char *why, struct ws_arena *a,
 	struct ws_wheel_verdict *verdict)
 {
 	struct ws_wheel_place_verdict *places =
 		WS_NEW_N(a, struct ws_wheel_place_verdict, order->place_count);
-	for (size_t i = 0; i < order->place_count; i++) {
-		places[i] = (struct ws_wheel_place_verdict){
-			.verdict = WS_VERDICT_UNKNOWN, .why = why, .cause = "unreadable"};
-	}
 	*verdict = (struct ws_wheel_verdict){.verdict = WS_VERDICT_UNKNOWN,
 		.why = why,
 		.cause = "unreadable",
+		.wheel = order->name,
 		.places = places,
 		.place_count = order->place_count};
+	for (size_t i = 0; i < order->place_count; i++) {
+		places[i] = (struct ws_wheel_place_verdict){.verdict = WS_VERDICT_UNKNOWN,
+			.why = why,
+			.cause = "unreadable",
+			.torch = order->places[i].torch};
+	}
 }
 
 bool
@@ -170,20 +286,16 @@ ws_judge_now(const struct ws_judge_order *order, const char *program, const char
 		.limits = WS_CHILD_READER,
 		.name = "reading it",
 	};
-	struct ws_json_doc doc;
-	write_order(order, order->wheel, NULL, a, &text);
-	if (!ws_child_ask(&child, &answer, err)) {
-		if (ws_err_is_stop(err)) {
-			return false;
-		}
-		fill_unknown(order, ws_arena_strdup(a, err->text), a, verdict);
-		*err = (struct ws_err){0};
-		return true;
+	write_order(order, NULL, a, &text);
+	*verdict = (struct ws_wheel_verdict){0};
+	if (ws_child_ask(&child, &answer, err)) {
+		return ws_table_parse(
+			WS_VERDICT_FILE, ws_buf_str(&answer), &ws_wheel_verdict_table, a, verdict, err);
 	}
-	if (!ws_json_parse(
-			WS_VERDICT_FILE, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
+	if (ws_err_is_stop(err)) {
 		return false;
 	}
-	ws_verdict_of(doc.root, a, verdict);
+	fill_unknown(order, ws_arena_strdup(a, err->text), a, verdict);
+	*err = (struct ws_err){0};
 	return true;
 }

@@ -19,16 +19,50 @@
 
 #include "base/out.h"
 #include "engine/graph.h"
-#include "judge/place.h"
 #include "judge/verdict.h"
-#include "model/condition.h"
+#include "model/machine.h"
 #include "model/recipe.h"
 
-/** Where it is to be loaded, with what to call that place. */
+/** Increase the number when the same order would be judged or measured differently. */
+#define WS_JUDGE_VERSION "wheelsmith.verify/11"
+
+/**
+ * Where modules will be loaded. The parent names files by path; in an action the paths are names
+ * below the work folder, through a mount for each folder, so that the key has the contents of files
+ * and not the folders of a host or a store. Members that are unknown are NULL or 0.
+ */
+struct ws_judge_place {
+	const char *const *lists; /**< export lists: torch's, its dependencies', Python's, ... */
+	size_t list_count;
+	const char *const *libraries; /**< a host's libraries */
+	size_t library_count;
+	/** Search folders of a host. With folders a library that none of them has is missing; without
+	 * it may exist. Not part of a key: for ws_judge_now only. */
+	const char *const *folders;
+	size_t folder_count;
+	const char *python;     /**< path of the interpreter or its libpython */
+	const char *python_tag; /**< ABI tag of the interpreter: "cp311", "cp313t" */
+	/** Without an interpreter: the first of these tags that METADATA allows is judged. `python_tag`
+	 * is the first. */
+	const char *const *pythons;
+	size_t python_count;
+	const char *stable_python;    /**< as in struct ws_load_place */
+	struct ws_arch_set archs;     /**< GPUs to serve; "9.0+PTX" needs PTX for later ones, too */
+	const char *driver;           /**< "550.54.14" */
+	const struct ws_facts *facts; /**< source of the next two, in the parent */
+	const struct ws_arch_alias *families;
+	size_t family_count;
+	const char *ptx;                  /**< newest PTX that the driver reads */
+	const char *glibc;                /**< "2.28"; NULL: that of `libraries` */
+	const struct ws_machine *machine; /**< NULL: this host's */
+	bool strict;                      /**< names in libraries that were not read are unknown */
+};
+
+/** A place with its names. */
 struct ws_wheel_place {
 	const char *torch; /**< release: "2.5.1"; NULL: no torch */
-	/** A rule by which the wheel is known not to serve there, whatever is in it; NULL: none. */
-	const struct ws_shared_bad *bad;
+	/** Why a shared rule says that the wheel is bad there, and its source; NULL: no rule. */
+	const char *known_bad, *known_bad_see;
 	struct ws_judge_place place;
 };
 
@@ -68,6 +102,8 @@ struct ws_judge_order {
 	const char *unit;    /**< for the ledger; as struct ws_action */
 	const char *group;
 };
+
+extern const struct ws_table ws_judge_order_table;
 
 /** What the recipe says that a wheel of its package must have: sets required, must, must_any,
  * kernels. */

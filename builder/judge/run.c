@@ -1,9 +1,9 @@
-/* run.c - the child of order.c: opens what is judged once, and has it judged in each place. What of
- * a wheel cannot be read is a verdict here. Judging is verify/'s, the text verdict.c's. */
+/* run.c - the child that judges: opens the files of the order once and judges them in each place.
+ * A wheel that cannot be read gets a verdict, too. */
 #include "base/arena.h"
 #include "base/fs.h"
-#include "judge/order.h"
-#include "judge/weigh.h"
+#include "judge/place.h"
+#include "judge/uncertain.h"
 #include "model/wheel_name.h"
 #include "sys/child.h"
 #include "verify/judge.h"
@@ -17,7 +17,7 @@
 
 struct judging {
 	struct ws_arena *a;
-	struct ws_json_doc order;
+	struct ws_judge_order order;
 	struct ws_opened_wheel wheel;
 	struct ws_modules modules;
 	struct ws_subject subject;      /* the modules that could be opened */
@@ -25,7 +25,7 @@ struct judging {
 	struct ws_wheel_name name;      /* when has_name */
 	struct ws_dist_info info;       /* when has_info: of the wheel */
 	bool has_name, has_info;
-	ws_finding_list findings; /* about the wheel, whatever the place */
+	WS_VEC(struct ws_finding) findings; /* about the wheel, in every place */
 };
 
 static void
@@ -41,17 +41,6 @@ add(struct judging *j, struct ws_judge_outcome *o, enum ws_finding_verdict verdi
 {
 	*ws_vec_push(&o->findings, j->a) =
 		(struct ws_finding){.verdict = verdict, .cause = cause, .text = text};
-}
-
-static bool
-lists(const struct ws_json *list, const char *text)
-{
-	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
-		if (ws_same(item->text, text)) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* "a.b._C" of "a/b/_C.cpython-311-x86_64-linux-gnu.so". */
@@ -116,7 +105,7 @@ opens(const struct judging *j, const struct ws_module *m, const struct ws_load_p
 static bool
 is_required(const struct judging *j, const struct ws_module *m)
 {
-	return lists(ws_json_find(j->order.root, "required"), import_name(m->name, j->a));
+	return ws_is_among(import_name(m->name, j->a), j->order.required, j->order.required_count);
 }
 
 static bool
@@ -172,6 +161,13 @@ word_lack(const struct judging *j, const char *import, const char *python)
 	return ws_arena_printf(j->a, "no module '%s'", import);
 }
 
+static void
+add_lack(struct judging *j, struct ws_judge_outcome *o, const char *import, const char *python)
+{
+	add(j, o, WS_VERDICT_FAILS, "module",
+		ws_arena_printf(j->a, "it has %s, which its recipe imports", word_lack(j, import, python)));
+}
+
 /* Is it a module that this Python opens, in the package of that import name? */
 static bool
 is_part_of(const struct judging *j, const struct ws_module *m, const struct ws_load_place *place,
@@ -185,27 +181,23 @@ is_part_of(const struct judging *j, const struct ws_module *m, const struct ws_l
 static void
 judge_modules(struct judging *j, const struct ws_load_place *place, struct ws_judge_outcome *o)
 {
-	const struct ws_json *required = ws_json_find(j->order.root, "required");
-	const struct ws_json *must = ws_json_find(j->order.root, "must");
-	bool one = ws_json_is_true(j->order.root, "must_any") && required && required->first;
-	for (const struct ws_json *r = required ? required->first : NULL; r; r = r->next) {
+	const struct ws_judge_order *order = &j->order;
+	bool one = order->must_any && order->required_count > 0;
+	for (size_t r = 0; r < order->required_count; r++) {
+		const char *import = order->required[r];
 		bool found = false;
 		for (size_t i = 0; i < j->modules.count; i++) {
 			const struct ws_module *m = &j->modules.modules[i];
-			found = found || opens(j, m, place, r->text);
-			one = one && !is_part_of(j, m, place, r->text);
+			found = found || opens(j, m, place, import);
+			one = one && !is_part_of(j, m, place, import);
 		}
-		if (!found && lists(must, r->text)) {
-			add(j, o, WS_VERDICT_FAILS, "module",
-				ws_arena_printf(j->a, "it has %s, which its recipe imports",
-					word_lack(j, r->text, place->python)));
+		if (!found && ws_is_among(import, order->must, order->must_count)) {
+			add_lack(j, o, import, place->python);
 		}
 		one = one && !found;
 	}
 	if (one) {
-		add(j, o, WS_VERDICT_FAILS, "module",
-			ws_arena_printf(j->a, "it has %s, which its recipe imports",
-				word_lack(j, required->first->text, place->python)));
+		add_lack(j, o, order->required[0], place->python);
 	}
 }
 
@@ -216,7 +208,7 @@ judge_kernels(struct judging *j, struct ws_judge_outcome *o)
 	for (size_t i = 0; i < o->judged.count; i++) {
 		images += o->judged.modules[i].gpu.image_count;
 	}
-	if (ws_json_is_true(j->order.root, "kernels") && o->judged.count > 0 && images == 0) {
+	if (j->order.kernels && o->judged.count > 0 && images == 0) {
 		add(j, o, WS_VERDICT_FAILS, "gpu",
 			"no module of it has GPU code; its recipe compiles kernels");
 	}
@@ -259,7 +251,7 @@ read_labels(struct judging *j, struct ws_err *err)
 static bool
 open_wheel(struct judging *j, const char *path, struct ws_err *err)
 {
-	const char *name = ws_json_text(j->order.root, "name"), *why;
+	const char *name = j->order.name, *why;
 	j->has_name = ws_wheel_name_parse(name ? name : "", j->a, &j->name, &why);
 	if (name && !j->has_name) {
 		find(j, WS_VERDICT_FAILS, "tags", ws_arena_printf(j->a, "'%s': %s", name, why));
@@ -300,29 +292,28 @@ place_of(const char *module, struct ws_arena *a)
 	return text;
 }
 
-/* The order is about modules that were just linked. */
+/* The order is about our own modules, which were just linked. */
 static bool
 is_own(const struct judging *j)
 {
-	return ws_json_find(j->order.root, "modules");
+	return j->order.module_count > 0;
 }
 
 static bool
 open_own(struct judging *j, struct ws_err *err)
 {
-	const struct ws_json *modules = ws_json_find(j->order.root, "modules");
-	struct ws_subject_module *made = WS_NEW_N(j->a, struct ws_subject_module, modules->count + 1);
+	struct ws_subject_module *made =
+		WS_NEW_N(j->a, struct ws_subject_module, j->order.module_count);
 	j->subject.modules = made;
-	for (WS_JSON_EACH(module, modules)) {
-		const char *name = ws_json_text(module, "module");
-		const char *file = ws_arena_printf(j->a, "mod/%zu.so", j->subject.count);
-		struct ws_subject_module *m = &made[j->subject.count];
-		*m = (struct ws_subject_module){.name = name,
+	for (size_t i = 0; i < j->order.module_count; i++) {
+		const struct ws_judge_module *module = &j->order.modules[i];
+		const char *name = module->module;
+		made[i] = (struct ws_subject_module){.name = name,
 			.place = place_of(name, j->a),
-			.elf = ws_elf_open_as(file, name, j->a, err),
+			.elf = ws_elf_open_as(ws_arena_printf(j->a, "mod/%zu.so", i), name, j->a, err),
 			.required = true,
-			.init = ws_json_is_true(module, "imported") ? init_of(name, j->a) : NULL};
-		if (!m->elf) {
+			.init = module->imported ? init_of(name, j->a) : NULL};
+		if (!made[i].elf) {
 			return false;
 		}
 		j->subject.count++;
@@ -333,18 +324,15 @@ open_own(struct judging *j, struct ws_err *err)
 static bool
 open_subject(struct judging *j, struct ws_err *err)
 {
-	const char *path = ws_json_text(j->order.root, "wheel");
+	const struct ws_judge_order *order = &j->order;
 	if (is_own(j)) {
 		return open_own(j, err);
 	}
-	if (path && !open_wheel(j, path, err)) {
+	if (order->wheel && !open_wheel(j, order->wheel, err)) {
 		return false;
 	}
-	const struct ws_json *files = ws_json_find(j->order.root, "files");
-	if (!path && files) {
-		size_t count;
-		const char *const *names = ws_json_texts(files, j->a, &count);
-		ws_modules_open(ws_json_text(j->order.root, "root"), names, count, j->a, &j->modules);
+	if (!order->wheel && order->file_count > 0) {
+		ws_modules_open(order->root, order->files, order->file_count, j->a, &j->modules);
 	}
 	make_subject(j);
 	return true;
@@ -362,22 +350,26 @@ close_subject(struct judging *j)
 
 /* ---- one place ---- */
 
-/* What fails because another module fails is decided by what is wrong with that one. */
+/* A module that fails because a library of its own wheel fails: the finding on that one decides. */
 static bool
 is_consequence(const struct ws_finding *f)
 {
-	return f && f->verdict == WS_VERDICT_FAILS && f->cause && strcmp(f->cause, "sibling") == 0;
+	return f && f->verdict == WS_VERDICT_FAILS && ws_same(f->cause, "sibling");
 }
 
 static void
-count(struct ws_judge_outcome *o)
+decide(struct ws_judge_outcome *o)
 {
+	const struct ws_finding *decisive = NULL;
 	for (size_t i = 0; i < o->findings.len; i++) {
 		const struct ws_finding *f = &o->findings.at[i];
-		bool root = f->verdict == o->verdict && is_consequence(o->decisive) && !is_consequence(f);
-		if (f->verdict > o->verdict || root) {
-			o->verdict = f->verdict;
-			o->decisive = f;
+		bool root =
+			f->verdict == o->place.verdict && is_consequence(decisive) && !is_consequence(f);
+		if (f->verdict > o->place.verdict || root) {
+			o->place.verdict = f->verdict;
+			o->place.why = f->text;
+			o->place.cause = f->cause;
+			decisive = f;
 		}
 	}
 }
@@ -424,7 +416,7 @@ refuses_python(const struct judging *j, const char *text)
 static void
 judge_ranges(struct judging *j, struct ws_judge_outcome *o)
 {
-	const char *text = ws_json_text(o->place, "torch");
+	const char *text = o->place.torch;
 	struct ws_version torch;
 	const char *refuses = j->has_info && text && ws_version_parse(text, j->a, &torch)
 		? ws_label_check_torch(&j->info.metadata, &torch, j->a)
@@ -432,67 +424,54 @@ judge_ranges(struct judging *j, struct ws_judge_outcome *o)
 	if (refuses) {
 		add(j, o, WS_VERDICT_EXCLUDED, "requires-torch", refuses);
 	}
-	refuses = refuses_python(j, o->python);
+	refuses = refuses_python(j, o->place.python);
 	if (refuses) {
 		add(j, o, WS_VERDICT_EXCLUDED, "requires-python", refuses);
 	}
 }
 
-/* Of those to choose from the first that METADATA allows. */
+/* The first that METADATA allows. */
 static const char *
-choose_python(const struct judging *j, const struct ws_json *place)
+choose_python(const struct judging *j, const struct ws_judge_place *place)
 {
-	const struct ws_json *list = ws_json_find(place, "pythons");
-	for (const struct ws_json *tag = list ? list->first : NULL; tag; tag = tag->next) {
-		if (!refuses_python(j, tag->text)) {
-			return tag->text;
+	for (size_t i = 0; i < place->python_count; i++) {
+		if (!refuses_python(j, place->pythons[i])) {
+			return place->pythons[i];
 		}
 	}
-	return ws_json_text(place, "python_tag");
+	return place->python_tag;
 }
 
-/* What no look into the file shows. */
+/* A shared rule: the file does not show it. */
 static void
-judge_known_bad(struct judging *j, const struct ws_json *order, struct ws_judge_outcome *o)
+judge_known_bad(struct judging *j, const struct ws_wheel_place *place, struct ws_judge_outcome *o)
 {
-	const char *why = ws_json_text(order, "known_bad");
-	const char **evidence = WS_NEW_N(j->a, const char *, 1);
-	evidence[0] = ws_json_text(order, "known_bad_see");
-	if (why) {
+	if (place->known_bad) {
 		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
 			.cause = "known-bad",
-			.text = ws_arena_printf(j->a, "known to be bad: %s", why),
-			.evidence = evidence,
-			.evidence_count = 1};
+			.text = ws_arena_printf(j->a, "known to be bad: %s", place->known_bad),
+			.evidence = &place->known_bad_see,
+			.evidence_count = place->known_bad_see ? 1 : 0};
 	}
 }
 
 /* A module with kernels must hold code for the archs that were asked for and no others. */
-static bool
-judge_own_archs(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
+static void
+judge_own_archs(struct judging *j, struct ws_judge_outcome *o)
 {
-	const char *why, *text = ws_json_text(j->order.root, "archs");
-	const struct ws_json *module = ws_json_find(j->order.root, "modules")->first;
-	for (size_t i = 0; i < o->judged.count; i++, module = module->next) {
+	const struct ws_arch_set *wanted = &j->order.archs;
+	for (size_t i = 0; i < o->judged.count; i++) {
 		const struct ws_module_verdict *m = &o->judged.modules[i];
-		struct ws_arch_set wanted;
-		if (!ws_json_is_true(module, "cuda")) {
+		const struct ws_arch_set *archs = &m->gpu.archs;
+		if (!j->order.modules[i].cuda) {
 			continue;
 		}
-		if (!ws_arch_set_parse(text, j->a, &wanted, &why)) {
-			return ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of the order: %s", text, why);
-		}
-		const struct ws_arch_set *archs = &m->gpu.archs;
 		const char *has = archs->count ? ws_arch_set_text(archs, j->a) : "no GPU";
-		bool same = ws_arch_set_eq(archs, &wanted);
-		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){
-			.verdict = same ? WS_VERDICT_OK : WS_VERDICT_FAILS,
-			.cause = "gpu",
-			.text = ws_arena_printf(j->a, "%s has code for %s%s%s", m->module->name, has,
-				same ? "" : ", not for ", same ? "" : text),
-		};
+		bool same = ws_arch_set_eq(archs, wanted);
+		add(j, o, same ? WS_VERDICT_OK : WS_VERDICT_FAILS, "gpu",
+			ws_arena_printf(j->a, "%s has code for %s%s%s", m->module->name, has,
+				same ? "" : ", not for ", same ? "" : ws_arch_set_text(wanted, j->a)));
 	}
-	return true;
 }
 
 /* Which modules decide is another thing in each place, and its verdict keeps them. */
@@ -506,43 +485,51 @@ copy_modules(struct judging *j)
 	j->subject.modules = j->made = made;
 }
 
+/* torch has no wheel for that Python: that is a finding. */
 static bool
-judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
+is_without_python(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 {
-	const struct ws_json *order = o->place;
-	struct ws_opened_judge_place place;
-	bool fine = ws_judge_place_open(order, j->a, &place, err);
+	if (err->kind != WS_ERR_UNKNOWN) {
+		return false;
+	}
+	add(j, o, WS_VERDICT_FAILS, "no-python", ws_arena_strdup(j->a, err->text));
+	*err = (struct ws_err){0};
+	return true;
+}
+
+static bool
+judge_in(struct judging *j, const struct ws_wheel_place *place, struct ws_judge_outcome *o,
+	struct ws_err *err)
+{
+	struct ws_opened_place opened;
+	bool fine = ws_place_open(&place->place, j->a, &opened, err), named = true;
 	for (size_t i = 0; i < j->findings.len; i++) {
 		*ws_vec_push(&o->findings, j->a) = j->findings.at[i];
 	}
-	judge_known_bad(j, order, o);
-	o->python = place.load.python = choose_python(j, order);
-	place.load.trusted =
-		ws_json_texts(ws_json_find(j->order.root, "trust"), j->a, &place.load.trusted_count);
-	judge_tags(j, &place.load, o);
-	bool named = true;
+	judge_known_bad(j, place, o);
+	o->place.torch = place->torch;
+	o->place.python = opened.load.python = choose_python(j, &place->place);
+	opened.load.trusted = j->order.trust;
+	opened.load.trusted_count = j->order.trust_count;
+	judge_tags(j, &opened.load, o);
 	if (!is_own(j)) {
 		copy_modules(j);
-		named = select_modules(j, &place.load, o);
-		judge_modules(j, &place.load, o);
+		named = select_modules(j, &opened.load, o);
+		judge_modules(j, &opened.load, o);
 	}
 	if (fine) {
-		ws_judge_place_complete(&place, &j->subject, j->a);
-		fine = ws_judge(&j->subject, &place.load, j->a, &o->judged, err);
+		ws_place_complete(&opened, &j->subject, j->a);
+		fine = ws_judge(&j->subject, &opened.load, j->a, &o->judged, err);
 	}
-	o->judged = fine ? o->judged : (struct ws_verdict){0};
 	struct ws_finding doubt = {0};
-	if (fine && !named) {
-		ws_weigh(&o->judged, j->made, j->has_info ? &j->info.metadata : NULL, j->a, &doubt);
+	if (!fine) {
+		o->judged = (struct ws_verdict){0};
+		fine = is_without_python(j, o, err);
+	} else if (!named) {
+		ws_find_uncertain(
+			&o->judged, j->made, j->has_info ? &j->info.metadata : NULL, j->a, &doubt);
 	}
-	if (!fine && err->kind == WS_ERR_UNKNOWN) {
-		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
-			.cause = "no-python",
-			.text = ws_arena_strdup(j->a, err->text)};
-		*err = (struct ws_err){0};
-		fine = true;
-	}
-	for (size_t i = 0; fine && i < o->judged.count; i++) {
+	for (size_t i = 0; i < o->judged.count; i++) {
 		const struct ws_module_verdict *m = &o->judged.modules[i];
 		for (size_t k = 0; m->module->required && k < m->finding_count; k++) {
 			*ws_vec_push(&o->findings, j->a) = m->findings[k];
@@ -552,10 +539,12 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 		*ws_vec_push(&o->findings, j->a) = doubt;
 	}
 	judge_kernels(j, o);
-	judge_ranges(j, o); /* behind the names: one that is missing says more */
-	fine = fine && (!is_own(j) || judge_own_archs(j, o, err));
-	ws_judge_place_close(&place);
-	count(o);
+	judge_ranges(j, o); /* after the symbols: a missing one says more */
+	if (is_own(j)) {
+		judge_own_archs(j, o);
+	}
+	ws_place_close(&opened);
+	decide(o);
 	return fine;
 }
 
@@ -565,14 +554,14 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 static void
 report_place(struct judging *j, const struct ws_judge_outcome *o, const struct ws_out *out)
 {
-	const char *torch = ws_json_text(o->place, "torch");
+	const char *torch = o->place.torch;
 	struct ws_finding floor = ws_floor_finding(&o->judged.floor, j->a);
 	if (torch) {
 		ws_out_result(out, "in torch %s:\n", torch);
 	}
 	for (size_t i = 0; i <= o->findings.len; i++) {
 		const struct ws_finding *finding = i < o->findings.len ? &o->findings.at[i] : &floor;
-		ws_out_result(out, "%-8s%s\n", ws_finding_word(finding->verdict), finding->text);
+		ws_out_result(out, "%-8s%s\n", ws_finding_words[finding->verdict], finding->text);
 		for (size_t k = 0; k < finding->evidence_count; k++) {
 			ws_out_result(out, "        %s\n", finding->evidence[k]);
 		}
@@ -585,15 +574,15 @@ static bool
 pass_own(struct judging *j, const struct ws_judge_outcome *outcomes, size_t count,
 	const struct ws_out *out, struct ws_err *err)
 {
-	const char *subject = ws_json_text(j->order.root, "subject");
 	enum ws_finding_verdict worst = WS_VERDICT_OK;
 	for (size_t i = 0; i < count; i++) {
 		report_place(j, &outcomes[i], out);
-		worst = outcomes[i].verdict > worst ? outcomes[i].verdict : worst;
+		worst = outcomes[i].place.verdict > worst ? outcomes[i].place.verdict : worst;
 	}
 	return worst == WS_VERDICT_OK
 		|| ws_err_set(err, WS_ERR_VERIFY,
-			worst == WS_VERDICT_UNKNOWN ? "%s is not known to load" : "%s would not load", subject);
+			worst == WS_VERDICT_UNKNOWN ? "%s is not known to load" : "%s would not load",
+			j->order.subject);
 }
 
 /* ---- the whole ---- */
@@ -602,19 +591,27 @@ bool
 ws_judge_run(const struct ws_out *out, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf order = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
 	struct judging j = {.a = a, .wheel.file.fd = -1};
-	bool fine = ws_json_read(WS_CHILD_ORDER, WS_JSON_STRICT, a, &j.order, err);
-	fine = fine && open_subject(&j, err);
-	const struct ws_json *places = fine ? ws_json_find(j.order.root, "places") : NULL;
-	struct ws_judge_outcome *outcomes =
-		WS_NEW_N(a, struct ws_judge_outcome, places ? places->count : 0);
-	size_t done = 0;
-	for (const struct ws_json *p = places ? places->first : NULL; p && fine; p = p->next) {
-		outcomes[done].place = p;
-		fine = judge_in(&j, &outcomes[done++], err);
+	struct ws_wheel_verdict verdict;
+	bool fine = ws_fs_read(WS_CHILD_ORDER, &order, err)
+		&& ws_table_parse(
+			WS_CHILD_ORDER, ws_buf_str(&order), &ws_judge_order_table, a, &j.order, err)
+		&& open_subject(&j, err);
+	size_t count = fine ? j.order.place_count : 0;
+	struct ws_judge_outcome *outcomes = WS_NEW_N(a, struct ws_judge_outcome, count);
+	for (size_t i = 0; i < count && fine; i++) {
+		fine = judge_in(&j, &j.order.places[i], &outcomes[i], err);
 	}
-	fine = fine && ws_verdict_write(j.order.root, outcomes, done, a, err)
-		&& (!is_own(&j) || pass_own(&j, outcomes, done, out, err));
+	if (fine) {
+		bool own = is_own(&j);
+		ws_verdict_make(outcomes, count, j.order.name, own, a, &verdict);
+		ws_table_text(
+			own ? &ws_own_verdict_table : &ws_wheel_verdict_table, &verdict, WS_JSON_PRETTY, &text);
+		fine = ws_fs_write(WS_VERDICT_FILE, text.data, text.len, 0644, err)
+			&& (!own || pass_own(&j, outcomes, count, out, err));
+	}
 	close_subject(&j);
 	return fine;
 }

@@ -1,47 +1,162 @@
-/* verdict.c - verdict.json, written and read. What is in it was decided in run.c and in verify/. */
+/* verdict.c - the tables of verdict.json, and a verdict made of the outcomes in each place. */
 #include "judge/verdict.h"
 
-#include "base/fs.h"
-#include "base/json.h"
 #include "store/cas.h"
 
-const char *
-ws_verdict_word(enum ws_finding_verdict verdict)
-{
-	static const char *const words[] = {[WS_VERDICT_OK] = "loads",
-		[WS_VERDICT_EXCLUDED] = "excluded",
-		[WS_VERDICT_UNKNOWN] = "unknown",
-		[WS_VERDICT_FAILS] = "fails"};
-	return words[verdict];
-}
+const char *const ws_verdict_words[] = {[WS_VERDICT_OK] = "loads",
+	[WS_VERDICT_EXCLUDED] = "excluded",
+	[WS_VERDICT_UNKNOWN] = "unknown",
+	[WS_VERDICT_FAILS] = "fails",
+	NULL};
+
+const char *const ws_finding_words[] = {[WS_VERDICT_OK] = "ok",
+	[WS_VERDICT_EXCLUDED] = "excluded",
+	[WS_VERDICT_UNKNOWN] = "unknown",
+	[WS_VERDICT_FAILS] = "fails",
+	NULL};
+
+static const char *const abi_words[] = {[WS_CXX11ABI_SILENT] = "",
+	[WS_CXX11ABI_0] = "0",
+	[WS_CXX11ABI_1] = "1",
+	[WS_CXX11ABI_MIXED] = "mixed",
+	NULL};
+
+/* ---- tables ---- */
+
+static const struct ws_type type_cause = {
+	.name = "a cause",
+	.plural = "causes",
+	.size = sizeof(const char *),
+	.kind = WS_KIND_TEXT,
+	.schema =
+		"{\"enum\": [\"cxx11abi\", \"torch\", \"python\", \"no-python\", \"cuda\", "
+		"\"driver\", \"library\", \"sibling\", \"glibc\", \"gpu\", \"tags\", \"label\", "
+		"\"module\", \"requires-python\", \"requires-torch\", \"damaged\", \"unreadable\", "
+		"\"symbol\", \"trust\", \"loader\", \"known-bad\", \"optional\", \"replaces\", null]}",
+};
+
+#define VERDICT(owner, what) \
+	WS_WORD("verdict", owner, verdict, ws_verdict_words, WS_ALWAYS, what), \
+		WS_VALUE("why", owner, why, WS_OR_NULL, "the finding that decided; null: it loads"), \
+		WS_VALUE_AS("cause", owner, cause, type_cause, WS_OR_NULL, \
+			"the subject of that finding; null: none of these")
+
+static const struct ws_field finding_fields[] = {
+	WS_WORD("finding", struct ws_finding, verdict, ws_finding_words, WS_ALWAYS, NULL),
+	WS_VALUE_AS("cause", struct ws_finding, cause, type_cause, WS_OR_NULL, NULL),
+	WS_VALUE("text", struct ws_finding, text, WS_ALWAYS, NULL),
+	WS_LIST("evidence", struct ws_finding, evidence, evidence_count, WS_ALWAYS, NULL),
+};
+static const struct ws_table finding_table = {"a finding", finding_fields, WS_LEN(finding_fields)};
+
+#define MODULE struct ws_wheel_module_verdict
+static const struct ws_field module_fields[] = {
+	VERDICT(MODULE, NULL),
+	WS_VALUE("module", MODULE, module, WS_ALWAYS, "as it is installed: torchvision/_C.so"),
+	WS_VALUE("required", MODULE, required, WS_ALWAYS, "the wheel's verdict depends on it"),
+	WS_VALUE("symbols", MODULE, symbols, WS_ALWAYS, "undefined symbols, weak ones not counted"),
+	WS_VALUE("assumed", MODULE, assumed, WS_ALWAYS, "of them, those in libraries not read"),
+	WS_LIST("unread", MODULE, unread, unread_count, WS_ALWAYS, "these libraries"),
+	WS_LIST("missing", MODULE, missing, missing_count, WS_ALWAYS, "mangled names"),
+};
+static const struct ws_table module_table = {"a module", module_fields, WS_LEN(module_fields)};
+
+#define PLACE struct ws_wheel_place_verdict
+static const struct ws_field place_fields[] = {
+	VERDICT(PLACE, NULL),
+	WS_VALUE("torch", PLACE, torch, WS_OR_NULL, NULL),
+	WS_VALUE("python", PLACE, python, WS_OR_NULL, "ABI tag: cp311, cp313t"),
+	WS_LIST_OF("findings", PLACE, findings, finding_count, finding_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("modules", PLACE, modules, module_count, module_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table place_table = {"a place", place_fields, WS_LEN(place_fields)};
+
+#define GPU_CODE struct ws_measured_gpu_code
+static const struct ws_field gpu_code_fields[] = {
+	WS_VALUE("module", GPU_CODE, module, WS_ALWAYS, NULL),
+	WS_VALUE("archs", GPU_CODE, archs, WS_ALWAYS, "with machine code; +PTX: and PTX"),
+	WS_VALUE("ptx_only", GPU_CODE, ptx_only, WS_ALWAYS, NULL),
+	WS_VALUE("driver", GPU_CODE, driver, WS_OR_NULL, "the oldest that unpacks it; null: any"),
+};
+static const struct ws_table gpu_code_table = {NULL, gpu_code_fields, WS_LEN(gpu_code_fields)};
+
+#define MEASURED \
+	WS_VALUE("platform", struct ws_measured, platform, WS_OR_NULL, \
+		"the tag that the symbol versions allow"), \
+		WS_VALUE("glibc", struct ws_measured, glibc, WS_OR_NULL, NULL), \
+		WS_VALUE("glibcxx", struct ws_measured, glibcxx, WS_OR_NULL, NULL)
+#define ABI WS_WORD("cxx11abi", struct ws_measured, cxx11abi, abi_words, WS_OR_NULL, NULL)
+
+static const struct ws_field measured_fields[] = {
+	MEASURED,
+	ABI,
+	WS_LIST_OF(
+		"gpu_code", struct ws_measured, gpu_code, gpu_code_count, gpu_code_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table measured_table = {NULL, measured_fields, WS_LEN(measured_fields)};
+
+static const struct ws_field size_fields[] = {
+	WS_VALUE("compressed_bytes", struct ws_measured_size, compressed_bytes, WS_ALWAYS, NULL),
+	WS_VALUE("bytes", struct ws_measured_size, bytes, WS_ALWAYS, NULL),
+	WS_VALUE("driver", struct ws_measured_size, driver, WS_OR_NULL, NULL),
+};
+static const struct ws_table size_table = {NULL, size_fields, WS_LEN(size_fields)};
+
+#define OWN struct ws_measured_module
+static const struct ws_field own_module_fields[] = {
+	WS_VALUE("module", OWN, module, WS_ALWAYS, NULL),
+	WS_LIST("needed", OWN, needed, needed_count, WS_ALWAYS, NULL),
+	WS_VALUE("assumed", OWN, assumed, WS_ALWAYS, NULL),
+	WS_LIST("unread", OWN, unread, unread_count, WS_ALWAYS, NULL),
+	WS_POINTED("gpu_code", OWN, gpu_code, size_table, WS_IF_ANY, NULL),
+};
+static const struct ws_table own_module_table = {
+	NULL, own_module_fields, WS_LEN(own_module_fields)};
+
+static const struct ws_field own_fields[] = {
+	MEASURED,
+	WS_VALUE("archs", struct ws_measured, archs, WS_OR_NULL, NULL),
+	ABI,
+	WS_LIST_OF(
+		"modules", struct ws_measured, modules, module_count, own_module_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table own_table = {NULL, own_fields, WS_LEN(own_fields)};
+
+#define WHEEL struct ws_wheel_verdict
+#define WHEEL_FIELDS(measured_in) \
+	VERDICT(WHEEL, "the worst of its places"), \
+		WS_VALUE("wheel", WHEEL, wheel, WS_OR_NULL, "file name"), \
+		WS_OBJECT("measured", WHEEL, measured, measured_in, WS_ALWAYS, "in every place"), \
+		WS_LIST_OF("places", WHEEL, places, place_count, place_table, WS_ALWAYS, NULL)
+
+static const struct ws_field wheel_fields[] = {WHEEL_FIELDS(measured_table)};
+const struct ws_table ws_wheel_verdict_table = {"a wheel", wheel_fields, WS_LEN(wheel_fields)};
+
+static const struct ws_field own_verdict_fields[] = {WHEEL_FIELDS(own_table)};
+const struct ws_table ws_own_verdict_table = {
+	"modules", own_verdict_fields, WS_LEN(own_verdict_fields)};
+
+static const struct ws_field result_fields[] = {
+	WS_WORD("verdict", struct ws_verify_result, verdict, ws_verdict_words, WS_ALWAYS,
+		"the worst; for all releases the best of each wheel. excluded: it would load, its METADATA "
+		"asks for another torch or Python"),
+	WS_FIXED("schema", "wheelsmith.verify/1"),
+	WS_LIST_OF("wheels", struct ws_verify_result, wheels, wheel_count, ws_wheel_verdict_table,
+		WS_ALWAYS, NULL),
+};
+const struct ws_table ws_verify_result_table = {NULL, result_fields, WS_LEN(result_fields)};
 
 /* ---- reading ---- */
 
-static enum ws_finding_verdict
-verdict_of(const struct ws_json *object)
+const struct ws_finding *
+ws_place_decisive(const struct ws_wheel_place_verdict *place)
 {
-	const char *word = ws_json_text(object, "verdict");
-	return ws_same(word, "loads")   ? WS_VERDICT_OK
-		: ws_same(word, "excluded") ? WS_VERDICT_EXCLUDED
-		: ws_same(word, "fails")    ? WS_VERDICT_FAILS
-									: WS_VERDICT_UNKNOWN;
-}
-
-void
-ws_verdict_of(const struct ws_json *root, struct ws_arena *a, struct ws_wheel_verdict *verdict)
-{
-	const struct ws_json *list = ws_json_find(root, "places");
-	struct ws_wheel_place_verdict *places =
-		WS_NEW_N(a, struct ws_wheel_place_verdict, list ? list->count : 0);
-	*verdict = (struct ws_wheel_verdict){.verdict = verdict_of(root),
-		.why = ws_json_text(root, "why"),
-		.cause = ws_json_text(root, "cause"),
-		.places = places,
-		.json = root};
-	for (const struct ws_json *p = list ? list->first : NULL; p; p = p->next) {
-		places[verdict->place_count++] = (struct ws_wheel_place_verdict){
-			verdict_of(p), ws_json_text(p, "why"), ws_json_text(p, "cause"), p};
+	for (size_t i = 0; place->why && i < place->finding_count; i++) {
+		if (ws_same(place->findings[i].text, place->why)) {
+			return &place->findings[i];
+		}
 	}
+	return NULL;
 }
 
 bool
@@ -49,208 +164,134 @@ ws_verdict_recall(const struct ws_store *store, const char *digest, struct ws_ar
 	struct ws_wheel_verdict *verdict, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_doc doc;
-	if (!ws_cas_read(store, digest, &text, err)
-		|| !ws_json_parse(
-			WS_VERDICT_FILE, ws_buf_text(&text), text.len, WS_JSON_STRICT, a, &doc, err)) {
-		return false;
-	}
-	ws_verdict_of(doc.root, a, verdict);
-	return true;
+	*verdict = (struct ws_wheel_verdict){0};
+	return ws_cas_read(store, digest, &text, err)
+		&& ws_table_parse(
+			WS_VERDICT_FILE, ws_buf_str(&text), &ws_wheel_verdict_table, a, verdict, err);
 }
 
-/* ---- writing ---- */
+/* ---- making ---- */
 
 static void
-write_verdict(struct ws_json_writer *w, enum ws_finding_verdict verdict, const struct ws_finding *f)
+make_modules(
+	const struct ws_verdict *judged, struct ws_arena *a, struct ws_wheel_place_verdict *place)
 {
-	ws_json_add_text(w, "verdict", ws_verdict_word(verdict));
-	ws_json_add_text(w, "why", f ? f->text : NULL);
-	ws_json_add_text(w, "cause", f ? f->cause : NULL);
-}
-
-static void
-write_findings(struct ws_json_writer *w, const ws_finding_list *findings)
-{
-	ws_json_open_list(w, "findings");
-	for (size_t i = 0; i < findings->len; i++) {
-		const struct ws_finding *f = &findings->at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "finding", ws_finding_word(f->verdict));
-		ws_json_add_text(w, "cause", f->cause);
-		ws_json_add_text(w, "text", f->text);
-		ws_json_add_texts(w, "evidence", f->evidence, f->evidence_count);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
-static void
-write_module(struct ws_json_writer *w, const struct ws_module_verdict *m)
-{
-	const struct ws_finding *decisive = NULL;
-	for (size_t i = 0; i < m->finding_count && !decisive; i++) {
-		decisive = m->verdict != WS_VERDICT_OK && m->findings[i].verdict == m->verdict
-			? &m->findings[i]
-			: NULL;
-	}
-	ws_json_open_object(w, NULL);
-	write_verdict(w, m->verdict, decisive);
-	ws_json_add_text(w, "module", m->module->name);
-	ws_json_add_bool(w, "required", m->module->required);
-	ws_json_add_u64(w, "symbols", m->symbols.wanted_count);
-	ws_json_add_u64(w, "assumed", m->symbols.assumed_count);
-	ws_json_add_texts(w, "unread", m->symbols.unread, m->symbols.unread_count);
-	ws_json_open_list(w, "missing");
-	for (size_t i = 0; i < m->symbols.missing_count; i++) {
-		ws_json_add_text(w, NULL, m->symbols.missing[i].name);
-	}
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
-static void
-write_place(struct ws_json_writer *w, const struct ws_judge_outcome *o)
-{
-	ws_json_open_object(w, NULL);
-	write_verdict(w, o->verdict, o->decisive);
-	ws_json_add_text(w, "torch", ws_json_text(o->place, "torch"));
-	ws_json_add_text(w, "python", o->python);
-	write_findings(w, &o->findings);
-	ws_json_open_list(w, "modules");
-	for (size_t i = 0; i < o->judged.count; i++) {
-		write_module(w, &o->judged.modules[i]);
-	}
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
-/* ---- what was measured ---- */
-
-static const char *
-abi_text(enum ws_cxx11abi abi)
-{
-	return abi == WS_CXX11ABI_0    ? "0"
-		: abi == WS_CXX11ABI_1     ? "1"
-		: abi == WS_CXX11ABI_MIXED ? "mixed"
-								   : NULL;
-}
-
-static void
-write_gpu_code(struct ws_json_writer *w, const struct ws_verdict *measured, struct ws_arena *a)
-{
-	ws_json_open_list(w, "gpu_code");
-	for (size_t i = 0; i < measured->count; i++) {
-		const struct ws_module_verdict *m = &measured->modules[i];
-		if (m->gpu.image_count > 0) {
-			ws_json_open_object(w, NULL);
-			ws_json_add_text(w, "module", m->module->name);
-			ws_json_add_text(w, "archs", ws_arch_set_text(&m->gpu.archs, a));
-			ws_json_add_text(w, "ptx_only", ws_arch_set_text(&m->gpu.ptx_only, a));
-			ws_json_add_text(w, "driver", m->gpu.driver);
-			ws_json_close(w);
+	struct ws_wheel_module_verdict *modules =
+		WS_NEW_N(a, struct ws_wheel_module_verdict, judged->count);
+	for (size_t i = 0; i < judged->count; i++) {
+		const struct ws_module_verdict *m = &judged->modules[i];
+		const struct ws_symbols *symbols = &m->symbols;
+		const char **missing = WS_NEW_N(a, const char *, symbols->missing_count);
+		for (size_t k = 0; k < symbols->missing_count; k++) {
+			missing[k] = symbols->missing[k].name;
+		}
+		modules[i] = (struct ws_wheel_module_verdict){.verdict = m->verdict,
+			.module = m->module->name,
+			.required = m->module->required,
+			.symbols = symbols->wanted_count,
+			.assumed = symbols->assumed_count,
+			.unread = symbols->unread,
+			.unread_count = symbols->unread_count,
+			.missing = missing,
+			.missing_count = symbols->missing_count};
+		for (size_t k = m->finding_count; m->verdict != WS_VERDICT_OK && k-- > 0;) {
+			if (m->findings[k].verdict == m->verdict) { /* the first one stays */
+				modules[i].why = m->findings[k].text;
+				modules[i].cause = m->findings[k].cause;
+			}
 		}
 	}
-	ws_json_close(w);
+	place->modules = modules;
+	place->module_count = judged->count;
 }
 
-/* Those of ours that have kernels have code for the same archs. */
-static const char *
-archs_text(const struct ws_verdict *measured, struct ws_arena *a)
-{
-	const struct ws_arch_set *archs = NULL;
-	for (size_t i = 0; i < measured->count; i++) {
-		const struct ws_arch_set *own = &measured->modules[i].gpu.archs;
-		archs = own->count ? own : archs;
-	}
-	return archs ? ws_arch_set_text(archs, a) : NULL;
-}
-
-/* Modules of ours, as their wheel tells of them. */
 static void
-write_own_modules(struct ws_json_writer *w, const struct ws_verdict *measured)
+measure_gpu_code(const struct ws_verdict *judged, struct ws_arena *a, struct ws_measured *measured)
 {
-	ws_json_open_list(w, "modules");
-	for (size_t i = 0; i < measured->count; i++) {
-		const struct ws_module_verdict *m = &measured->modules[i];
-		const struct ws_elf *elf = m->module->elf;
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "module", m->module->name);
-		ws_json_add_texts(w, "needed", elf->needed, elf->needed_count);
-		ws_json_add_u64(w, "assumed", m->symbols.assumed_count);
-		ws_json_add_texts(w, "unread", m->symbols.unread, m->symbols.unread_count);
-		if (m->gpu.image_count > 0) {
-			ws_json_open_object(w, "gpu_code");
-			ws_json_add_u64(w, "compressed_bytes", m->gpu.stored_bytes);
-			ws_json_add_u64(w, "bytes", m->gpu.raw_bytes);
-			ws_json_add_text(w, "driver", m->gpu.driver);
-			ws_json_close(w);
+	struct ws_measured_gpu_code *list = WS_NEW_N(a, struct ws_measured_gpu_code, judged->count);
+	measured->gpu_code = list;
+	for (size_t i = 0; i < judged->count; i++) {
+		const struct ws_gpu_code *gpu = &judged->modules[i].gpu;
+		if (gpu->image_count > 0) {
+			list[measured->gpu_code_count++] =
+				(struct ws_measured_gpu_code){.module = judged->modules[i].module->name,
+					.archs = ws_arch_set_text(&gpu->archs, a),
+					.ptx_only = ws_arch_set_text(&gpu->ptx_only, a),
+					.driver = gpu->driver};
 		}
-		ws_json_close(w);
 	}
-	ws_json_close(w);
 }
 
-/* The floor of the place that asks the most of a system: another torch brings other libraries. */
-static const struct ws_floor *
-highest_floor(const struct ws_judge_outcome *outcomes, size_t count)
+/* Our own modules that have kernels have code for the same archs. */
+static void
+measure_own(const struct ws_verdict *judged, struct ws_arena *a, struct ws_measured *measured)
 {
-	const struct ws_floor *highest = NULL;
+	struct ws_measured_module *list = WS_NEW_N(a, struct ws_measured_module, judged->count);
+	measured->modules = list;
+	measured->module_count = judged->count;
+	for (size_t i = 0; i < judged->count; i++) {
+		const struct ws_module_verdict *m = &judged->modules[i];
+		list[i] = (struct ws_measured_module){.module = m->module->name,
+			.needed = m->module->elf->needed,
+			.needed_count = m->module->elf->needed_count,
+			.assumed = m->symbols.assumed_count,
+			.unread = m->symbols.unread,
+			.unread_count = m->symbols.unread_count};
+		if (m->gpu.image_count > 0) {
+			struct ws_measured_size *size = WS_NEW(a, struct ws_measured_size);
+			*size = (struct ws_measured_size){m->gpu.stored_bytes, m->gpu.raw_bytes, m->gpu.driver};
+			list[i].gpu_code = size;
+		}
+		if (m->gpu.archs.count > 0) {
+			measured->archs = ws_arch_set_text(&m->gpu.archs, a);
+		}
+	}
+}
+
+/* All but the floor are of the first place that was judged: the files are the same in each. */
+static void
+measure(const struct ws_judge_outcome *outcomes, size_t count, bool own, struct ws_arena *a,
+	struct ws_measured *measured)
+{
+	const struct ws_verdict *first = NULL;
+	const struct ws_floor *floor = NULL;
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_verdict *judged = &outcomes[i].judged;
-		bool more = judged->count > 0 && !(highest && judged->floor.policy <= highest->policy);
-		highest = more ? &judged->floor : highest;
-	}
-	return highest;
-}
-
-/* All but the floor in the first place that was judged: the files are the same in all of them. */
-static void
-write_measured(struct ws_json_writer *w, const struct ws_json *order,
-	const struct ws_judge_outcome *outcomes, size_t count, struct ws_arena *a)
-{
-	const struct ws_verdict *measured = &outcomes[0].judged;
-	for (size_t i = 1; i < count && measured->count == 0; i++) {
-		measured = &outcomes[i].judged;
-	}
-	const struct ws_floor *floor = highest_floor(outcomes, count);
-	bool ours = ws_json_find(order, "modules");
-	ws_json_open_object(w, "measured");
-	if (measured->count > 0) {
-		ws_json_add_text(w, "platform", ws_floor_tag(floor));
-		ws_json_add_text(w, "glibc", floor->asked[WS_FLOOR_GLIBC].text);
-		ws_json_add_text(w, "glibcxx", floor->asked[WS_FLOOR_GLIBCXX].text);
-		if (ours) {
-			ws_json_add_text(w, "archs", archs_text(measured, a));
+		if (judged->count > 0) {
+			first = first ? first : judged;
+			floor = floor && judged->floor.policy <= floor->policy ? floor : &judged->floor;
 		}
-		ws_json_add_text(w, "cxx11abi", abi_text(measured->cxx11abi));
 	}
-	if (ours) {
-		write_own_modules(w, measured);
+	if (!first) {
+		return;
+	}
+	measured->platform = ws_floor_tag(floor);
+	measured->glibc = floor->asked[WS_FLOOR_GLIBC].text;
+	measured->glibcxx = floor->asked[WS_FLOOR_GLIBCXX].text;
+	measured->cxx11abi = first->cxx11abi;
+	if (own) {
+		measure_own(first, a, measured);
 	} else {
-		write_gpu_code(w, measured, a);
+		measure_gpu_code(first, a, measured);
 	}
-	ws_json_close(w);
 }
 
-bool
-ws_verdict_write(const struct ws_json *order, const struct ws_judge_outcome *outcomes, size_t count,
-	struct ws_arena *a, struct ws_err *err)
+void
+ws_verdict_make(struct ws_judge_outcome *outcomes, size_t count, const char *wheel, bool own,
+	struct ws_arena *a, struct ws_wheel_verdict *verdict)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_judge_outcome *worst = &outcomes[0];
-	for (size_t i = 1; i < count; i++) {
-		worst = outcomes[i].verdict > worst->verdict ? &outcomes[i] : worst;
-	}
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	write_verdict(w, worst->verdict, worst->decisive);
-	ws_json_add_text(w, "wheel", ws_json_text(order, "name"));
-	write_measured(w, order, outcomes, count, a);
-	ws_json_open_list(w, "places");
+	struct ws_wheel_place_verdict *places = WS_NEW_N(a, struct ws_wheel_place_verdict, count);
+	*verdict = (struct ws_wheel_verdict){.wheel = wheel, .places = places, .place_count = count};
 	for (size_t i = 0; i < count; i++) {
-		write_place(w, &outcomes[i]);
+		places[i] = outcomes[i].place;
+		places[i].findings = outcomes[i].findings.at;
+		places[i].finding_count = outcomes[i].findings.len;
+		make_modules(&outcomes[i].judged, a, &places[i]);
+		if (i == 0 || places[i].verdict > verdict->verdict) {
+			verdict->verdict = places[i].verdict;
+			verdict->why = places[i].why;
+			verdict->cause = places[i].cause;
+		}
 	}
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
-	return ws_fs_write(WS_VERDICT_FILE, text.data, text.len, 0644, err);
+	measure(outcomes, count, own, a, &verdict->measured);
 }

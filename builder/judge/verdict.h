@@ -1,66 +1,130 @@
 /**
- * verdict.h - verdict.json: what the child that judges writes, and everybody else reads
+ * verdict.h - the record of a verdict: written by the child that judges, read by everybody else
  *
- * Of wheels and installed packages the text is what `verify --json` prints (schemas/verify-1.json),
- * to which members are only added. Of modules that were just linked "measured" is what their
- * wheel's wheelsmith.json says (schemas/wheel-1.json).
+ * verdict.json has the verdict on a wheel, an installed package or new modules: the worst of all
+ * places, the reason, what was measured, and the findings in each place. `verify --json` prints the
+ * same record (schemas/verify-1.json); members are only added. The measurements of our own modules
+ * go into the wheelsmith.json of their wheel (schemas/wheel-1.json).
  */
 #ifndef WS_JUDGE_VERDICT_H
 #define WS_JUDGE_VERDICT_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/table.h"
 #include "store/store.h"
 #include "verify/judge.h"
 
 /** The file, and the only output of an action that judges. */
 #define WS_VERDICT_FILE "verdict.json"
 
-/** "loads", "excluded", "fails", "unknown": what a verdict is called. */
-const char *ws_verdict_word(enum ws_finding_verdict verdict);
+/** "loads", "excluded", "unknown", "fails"; NULL ends them. */
+extern const char *const ws_verdict_words[];
+/** Of findings: "ok", "excluded", "unknown", "fails"; NULL ends them. */
+extern const char *const ws_finding_words[];
 
-/* ---- reading ---- */
+/** The verdict on one module in one place. */
+struct ws_wheel_module_verdict {
+	enum ws_finding_verdict verdict;
+	const char *why, *cause;   /**< of the finding that decided; NULL: it loads */
+	const char *module;        /**< as it is installed: "torchvision/_C.so" */
+	bool required;             /**< the wheel's verdict depends on it */
+	size_t symbols;            /**< undefined symbols, weak ones not counted */
+	size_t assumed;            /**< of them, those in libraries that were not read */
+	const char *const *unread; /**< these libraries */
+	size_t unread_count;
+	const char *const *missing; /**< mangled names */
+	size_t missing_count;
+};
 
-/** The verdict about one place. */
+/** The verdict in one place. */
 struct ws_wheel_place_verdict {
-	enum ws_finding_verdict verdict; /**< OK: loads */
-	const char *why;            /**< the first finding that decided, one line; NULL: it loads */
-	const char *cause;          /**< its kind, see ws_finding.cause; NULL: it loads */
-	const struct ws_json *json; /**< the object of this place */
+	enum ws_finding_verdict verdict; /**< OK: it loads */
+	const char *why;                 /**< the finding that decided, one line; NULL: it loads */
+	const char *cause;               /**< its kind, see ws_finding.cause; NULL: it loads */
+	const char *torch;               /**< release; NULL: no torch */
+	const char *python;              /**< ABI tag of the Python that was judged; NULL: none */
+	const struct ws_finding *findings;
+	size_t finding_count;
+	const struct ws_wheel_module_verdict *modules;
+	size_t module_count;
+};
+
+/** GPU code of one module of a wheel. */
+struct ws_measured_gpu_code {
+	const char *module;
+	const char *archs;    /**< with machine code; +PTX: and PTX of it */
+	const char *ptx_only; /**< PTX without machine code */
+	const char *driver;   /**< the oldest that unpacks and runs it; NULL: any */
+};
+
+/** GPU code of one of our own modules. */
+struct ws_measured_size {
+	uint64_t compressed_bytes, bytes;
+	const char *driver; /**< as above */
+};
+
+/** One of our own modules. */
+struct ws_measured_module {
+	const char *module;
+	const char *const *needed; /**< DT_NEEDED */
+	size_t needed_count;
+	size_t assumed; /**< as in ws_wheel_module_verdict */
+	const char *const *unread;
+	size_t unread_count;
+	const struct ws_measured_size *gpu_code; /**< NULL: none */
+};
+
+/** Facts that hold in every place, but for the platform: that is the place that asks for the
+ * newest system, because another torch brings other libraries. NULL: unknown. */
+struct ws_measured {
+	const char *platform; /**< the tag that the symbol versions allow */
+	const char *glibc, *glibcxx;
+	const char *archs; /**< of our own modules with kernels */
+	enum ws_cxx11abi cxx11abi;
+	const struct ws_measured_gpu_code *gpu_code; /**< of a wheel */
+	size_t gpu_code_count;
+	const struct ws_measured_module *modules; /**< our own */
+	size_t module_count;
 };
 
 struct ws_wheel_verdict {
-	enum ws_finding_verdict verdict;             /**< the worst of the places' */
-	const char *why, *cause;                     /**< of the first place that is so */
+	enum ws_finding_verdict verdict; /**< the worst of the places */
+	const char *why, *cause;         /**< of the first place that has it */
+	const char *wheel;               /**< file name; NULL: not a wheel */
+	struct ws_measured measured;
 	const struct ws_wheel_place_verdict *places; /**< in the order's order */
 	size_t place_count;
-	const struct ws_json *json; /**< the whole: "findings", "measured", "modules", "places" */
 };
 
-/** Of a text that was read; borrows from it. */
-void ws_verdict_of(
-	const struct ws_json *root, struct ws_arena *a, struct ws_wheel_verdict *verdict);
+/** Of wheels and installed packages; of our own modules. */
+extern const struct ws_table ws_wheel_verdict_table, ws_own_verdict_table;
 
-/** Reads what an action left in the store; @a digest is of its output. */
+/** The output of `verify --json`. */
+struct ws_verify_result {
+	enum ws_finding_verdict verdict; /**< the worst; for all releases the best of each wheel */
+	const struct ws_wheel_verdict *wheels;
+	size_t wheel_count;
+};
+extern const struct ws_table ws_verify_result_table;
+
+/** The finding that decided @a place; NULL: none did. */
+const struct ws_finding *ws_place_decisive(const struct ws_wheel_place_verdict *place);
+
+/** Reads the verdict that an action left in the store; @a digest is of its output. */
 bool ws_verdict_recall(const struct ws_store *store, const char *digest, struct ws_arena *a,
 	struct ws_wheel_verdict *verdict, struct ws_err *err);
 
-/* ---- writing ---- */
+/* ---- for the child ---- */
 
-typedef WS_VEC(struct ws_finding) ws_finding_list;
-
-/** What came of one place. */
+/** The result of judging in one place. */
 struct ws_judge_outcome {
-	const struct ws_json *place; /**< in the order */
-	const char *python;          /**< ABI tag of the Python that was judged; NULL: none */
-	enum ws_finding_verdict verdict;
-	const struct ws_finding *decisive; /**< the first that is as bad; NULL: none is bad */
-	ws_finding_list findings;
-	struct ws_verdict judged; /**< no modules: nothing was */
+	struct ws_wheel_place_verdict place; /**< its lists are filled by ws_verdict_make */
+	WS_VEC(struct ws_finding) findings;
+	struct ws_verdict judged; /**< no modules: they were not judged */
 };
 
-/** Writes the file for @a order into the current folder. */
-bool ws_verdict_write(const struct ws_json *order, const struct ws_judge_outcome *outcomes,
-	size_t count, struct ws_arena *a, struct ws_err *err);
+/** Fills @a verdict from @a count outcomes, at least one; @a own: our own modules were judged. */
+void ws_verdict_make(struct ws_judge_outcome *outcomes, size_t count, const char *wheel, bool own,
+	struct ws_arena *a, struct ws_wheel_verdict *verdict);
 
 #endif

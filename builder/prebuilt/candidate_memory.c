@@ -232,12 +232,9 @@ static const char *
 find_evidence(const struct ws_wheel_verdict *verdict)
 {
 	for (size_t i = 0; verdict->why && i < verdict->place_count; i++) {
-		const struct ws_json *list = ws_json_find(verdict->places[i].json, "findings");
-		for (const struct ws_json *f = list ? list->first : NULL; f; f = f->next) {
-			const struct ws_json *evidence = ws_json_find(f, "evidence");
-			if (ws_same(ws_json_text(f, "text"), verdict->why) && evidence && evidence->first) {
-				return evidence->first->text;
-			}
+		const struct ws_finding *f = ws_place_decisive(&verdict->places[i]);
+		if (f && f->evidence_count > 0 && ws_same(f->text, verdict->why)) {
+			return f->evidence[0];
 		}
 	}
 	return NULL;

@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-const char *
-ws_finding_word(enum ws_finding_verdict verdict)
-{
-	static const char *const words[] = {[WS_VERDICT_OK] = "ok",
-		[WS_VERDICT_EXCLUDED] = "excluded",
-		[WS_VERDICT_UNKNOWN] = "unknown",
-		[WS_VERDICT_FAILS] = "fails"};
-	return words[verdict];
-}
-
 /* Adds findings to those of a module. */
 static void
 add(struct ws_module_verdict *m, const struct ws_finding *findings, size_t count,

@@ -36,7 +36,4 @@ struct ws_verdict {
 bool ws_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_verdict *verdict, struct ws_err *err);
 
-/** "ok", "excluded", "unknown", "fails". */
-const char *ws_finding_word(enum ws_finding_verdict verdict);
-
 #endif

@@ -10,6 +10,7 @@
 #include "archive/zip.h"
 #include "base/fs.h"
 #include "elf/torch_abi.h"
+#include "judge/verdict.h"
 #include "net/index_config.h"
 #include "net/remote.h"
 #include "verify/judge.h"
@@ -101,7 +102,7 @@ add_library(struct dl_phdr_info *info, size_t size WS_UNUSED, void *host)
 static void
 print_finding(const struct ws_finding *finding)
 {
-	printf("%s %s\n", ws_finding_word(finding->verdict), finding->text);
+	printf("%s %s\n", ws_finding_words[finding->verdict], finding->text);
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		printf("  %s\n", finding->evidence[i]);
 	}

@@ -180,7 +180,7 @@ accepts_at(const char *dir, const char *places, const char *source, const char *
 {
 	struct ws_err err = {0};
 	const char *order = ws_arena_printf(a,
-		"{\"schema\": \"wheelsmith.verify/7\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
+		"{\"schema\": \"" WS_JUDGE_VERSION "\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
 		" \"modules\": [{\"module\": \"m\", \"cuda\": %s, \"imported\": false}],"
 		" \"places\": [%s]}",
 		archs ? archs : "", archs ? "true" : "false", places);

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "compile.h"
+#include "judge/verdict.h"
 #include "verify/judge.h"
 
 #include <link.h>
@@ -81,7 +82,7 @@ judge_file(struct world *w, const char *path, bool imported)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	for (size_t i = 0; i < m->finding_count; i++) {
 		ws_buf_printf(
-			&text, "%s %s\n", ws_finding_word(m->findings[i].verdict), m->findings[i].text);
+			&text, "%s %s\n", ws_finding_words[m->findings[i].verdict], m->findings[i].text);
 		for (size_t k = 0; k < m->findings[i].evidence_count; k++) {
 			ws_buf_printf(&text, "  %s\n", m->findings[i].evidence[k]);
 		}

@@ -1,5 +1,5 @@
 /* weigh.c - each reason by itself, over the modules that fail. */
-#include "judge/weigh.h"
+#include "judge/uncertain.h"
 
 #include "base/text.h"
 
@@ -180,7 +180,7 @@ find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws
 }
 
 void
-ws_weigh(const struct ws_verdict *verdict, struct ws_subject_module *modules,
+ws_find_uncertain(const struct ws_verdict *verdict, struct ws_subject_module *modules,
 	const struct ws_metadata_info *metadata, struct ws_arena *a, struct ws_finding *unknown)
 {
 	const char *required = others_required(metadata, a);
