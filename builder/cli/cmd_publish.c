@@ -1,18 +1,21 @@
-/* cmd_publish.c - wheelsmith publish: wheels into a private index. What an index is made of is
- * publish/'s. */
+/* cmd_publish.c - wheelsmith publish: wheels into a private index, in a folder or an object store.
+ * Reads logins: no argument, message or report contains them. */
 #include "base/crypto.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/publish_options.h"
-#include "cli/publish_remote.h"
+#include "publish/bucket/stored.h"
 #include "publish/folder/audit.h"
 #include "publish/folder/publish.h"
+#include "store/store.h"
 #include "sys/clock.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #define DAY_S 86400
+#define LONGEST_LOGIN 4096
 
 struct publishing {
 	struct ws_session *s;
@@ -25,37 +28,37 @@ parse(struct ws_session *s, struct ws_publish_options *o, int argc, const char *
 	struct ws_err *err)
 {
 	const struct ws_option rows[] = {
-		{"to", 0, WS_OPTION_TEXT, &o->to, "TARGET", "a folder; s3://BUCKET/PREFIX; a server's URL"},
+		{"to", 0, WS_OPTION_TEXT, &o->to, "TARGET", "a folder, or s3://BUCKET/PREFIX"},
 		{"login", 0, WS_OPTION_TEXT, &o->login, "FILE",
-			"of a store or server: user and password, a line each"},
-		{"check-url", 0, WS_OPTION_TEXT, &o->check_url, "URL",
-			"its simple index, if not .../simple/"},
+			"of an object store: key and secret, a line each"},
 		{"key", 0, WS_OPTION_TEXT, &o->key, "FILE", "sign with this private key"},
-		{"trust", 0, WS_OPTION_TEXT, &o->trust, "FILE", "public key of the index as it is"},
+		{"trust", 0, WS_OPTION_TEXT, &o->trust, "FILE", "public key that signed the index"},
 		{"sign-unsigned", 0, WS_OPTION_FLAG, &o->sign_unsigned, NULL,
-			"with --key: an index that has no signature"},
+			"with --key: sign an index that has no signature"},
 		{"valid", 0, WS_OPTION_NUMBER, &o->valid_days, "DAYS", "of a signature; default: 90"},
-		{"snapshots", 0, WS_OPTION_NUMBER, &o->keep, "N", "how many stay; default: 30"},
-		{"force", 0, WS_OPTION_FLAG, &o->force, NULL, "publish wheels that are wrong; recorded"},
+		{"snapshots", 0, WS_OPTION_NUMBER, &o->keep, "N", "how many to keep; default: 30"},
+		{"force", 0, WS_OPTION_FLAG, &o->force, NULL,
+			"publish wheels that fail a check, and record why"},
 		{"require-gpu-check", 0, WS_OPTION_LIST, &o->gpu_checks, "FILE",
 			"results of GPU checks: wheels must have passed"},
 		{"variants", 0, WS_OPTION_FLAG, &o->variants, NULL,
-			"wheel variants too (draft PEP 825), in variants/"},
-		{"verify", 0, WS_OPTION_FLAG, &o->verify, NULL, "only check the index, every byte"},
+			"also wheel variants (draft PEP 825), in variants/"},
+		{"verify", 0, WS_OPTION_FLAG, &o->verify, NULL, "only check every byte of the index"},
 		{"rollback", 0, WS_OPTION_TEXT, &o->roll_back, "SNAPSHOT",
 			"show an older one: @2026-11-21.1"},
 		{"title", 0, WS_OPTION_TEXT, &o->title, "TEXT",
-			"of the page for people; stays until changed"},
+			"title of the page for people; kept until changed"},
 		{"yank", 0, WS_OPTION_TEXT, &o->yank, "WHEEL", "a file, or NAME==VERSION; with --reason"},
-		{"unyank", 0, WS_OPTION_TEXT, &o->unyank, "WHEEL", "take that back"},
+		{"unyank", 0, WS_OPTION_TEXT, &o->unyank, "WHEEL", "undo a yank"},
 		{"reason", 0, WS_OPTION_TEXT, &o->reason, "TEXT", "why it is yanked"},
 		{"new-key", 0, WS_OPTION_TEXT, &o->new_key, "FILE", "only make a key pair: FILE, FILE.pub"},
 	};
 	struct ws_usage usage = {
 		.command = "publish",
-		.synopsis = "DIR... --to FOLDER|URL [options]\n--verify --to FOLDER [--trust FILE]",
-		.summary = "Makes, or extends, a package index of static files for any web server: all or\n"
-				   "nothing. Or uploads to a server of packages. The same again changes nothing.",
+		.synopsis = "DIR... --to FOLDER [options]\n--verify --to FOLDER [--trust FILE]",
+		.summary =
+			"Makes or extends a package index of static files for any web server. Publishes\n"
+			"all wheels or none; the same wheels again change nothing.",
 		.options = rows,
 		.option_count = WS_LEN(rows),
 		.most = 1000,
@@ -63,21 +66,87 @@ parse(struct ws_session *s, struct ws_publish_options *o, int argc, const char *
 	return ws_command_options(s, &usage, argc, argv, &o->sources, err);
 }
 
-static bool
-publish_remote(struct publishing *p, struct ws_err *err)
+/* ---- object stores ---- */
+
+static const char *
+env_or(const struct ws_session *s, const char *name, const char *otherwise)
 {
-	const struct ws_publish_remote order = {
-		.to = p->o.to,
-		.login = p->o.login,
-		.check_url = p->o.check_url,
-		.sources = &p->o.sources,
-		.gpu_checks = &p->o.gpu_checks,
-		.force = p->o.force,
-	};
-	return ws_publish_remote(p->s, &order, err);
+	const char *value = ws_user_env_get(&s->env, name);
+	return value ? value : otherwise;
 }
 
-/* ---- what is reported ---- */
+/* Values that are sent as part of a header. */
+static bool
+check_header(const char *name, const char *value, struct ws_err *err)
+{
+	return !value || !ws_has_control(value)
+		|| ws_err_set(err, WS_ERR_CONFIG, "%s has a control character, perhaps a line break", name);
+}
+
+static bool
+read_login(struct ws_session *s, const char *path, const char **key, const char **secret,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!ws_fs_read_stream(path, LONGEST_LOGIN, &text, err)) {
+		return false;
+	}
+	struct ws_str rest = ws_buf_str(&text);
+	*key = ws_str_copy(ws_str_trim(ws_str_cut(&rest, '\n')), s->a);
+	*secret = rest.s ? ws_str_copy(ws_str_trim(ws_str_cut(&rest, '\n')), s->a) : "";
+	if (!*key[0] || !*secret[0]) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "'%s' is not a login: key and secret, a line each", path);
+	}
+	const char *shown = ws_arena_printf(s->a, "'%s'", path);
+	return check_header(shown, *key, err) && check_header(shown, *secret, err);
+}
+
+/* By the variables of AWS's own tools. */
+static bool
+open_bucket(struct ws_session *s, const struct ws_publish_options *o, struct ws_bucket *b,
+	struct ws_err *err)
+{
+	static const char *const names[] = {"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
+	const char *name = o->to + strlen("s3://");
+	const char *key = ws_user_env_get(&s->env, "AWS_ACCESS_KEY_ID");
+	const char *secret = ws_user_env_get(&s->env, "AWS_SECRET_ACCESS_KEY");
+	for (size_t i = 0; i < (o->login ? 2 : WS_LEN(names)); i++) {
+		if (!check_header(names[i], ws_user_env_get(&s->env, names[i]), err)) {
+			return false;
+		}
+	}
+	if (o->login && !read_login(s, o->login, &key, &secret, err)) {
+		return false;
+	}
+	const char *region = env_or(s, "AWS_REGION", env_or(s, "AWS_DEFAULT_REGION", "us-east-1"));
+	const char *endpoint = ws_arena_printf(s->a, "https://s3.%s.amazonaws.com", region);
+	endpoint = env_or(s, "AWS_ENDPOINT_URL_S3", env_or(s, "AWS_ENDPOINT_URL", endpoint));
+	*b = (struct ws_bucket){
+		.http = s->fetch.http,
+		.endpoint = ws_arena_copy(s->a, endpoint, strlen(endpoint) - ws_ends_with(endpoint, "/")),
+		.name = ws_ends_with(name, "/") ? name : ws_arena_printf(s->a, "%s/", name),
+		.region = region,
+		.token = o->login ? NULL : ws_user_env_get(&s->env, "AWS_SESSION_TOKEN"),
+		.a = s->a,
+	};
+	return !key || !secret || ws_http_login(b->http, b->endpoint, key, secret, err);
+}
+
+static bool
+publish_to_store(struct publishing *p, struct ws_index_outcome *outcome, struct ws_err *err)
+{
+	struct ws_session *s = p->s;
+	WS_AUTO_SCRATCH struct ws_scratch work = {.fd = -1};
+	struct ws_bucket bucket;
+	return ws_session_open_net(s, NULL, 0, false, err) && open_bucket(s, &p->o, &bucket, err)
+		&& ws_scratch_make(
+			ws_path_join(s->a, s->store.path, "partial", NULL), "publish-", s->a, &work, err)
+		&& ws_index_publish_stored(&bucket, &p->order, work.path, s->a, outcome, err);
+}
+
+/* ---- reports ---- */
 
 static void
 report_wait(void *self, const char *path)
@@ -125,7 +194,14 @@ print_json(const struct publishing *p, const struct ws_index_outcome *o)
 	ws_out_result(&p->s->out, "%s", ws_buf_text(&text));
 }
 
-/* Then those are to be installed from: in this one, packages for other GPUs answer side by side. */
+static const char *
+plural_s(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* Users install from the paths of an architecture. The path without one mixes wheels for different
+ * GPUs and is not printed beside them. */
 static bool
 has_arch_paths(const struct ws_index_outcome *o, const char *path)
 {
@@ -143,11 +219,17 @@ print(const struct publishing *p, const struct ws_index_outcome *o)
 {
 	const struct ws_out *out = &p->s->out;
 	if (o->strays > 0) {
-		ws_out_warn(out, "%zu file%s or link%s that publishing did not put there: see '%s/.stray'",
-			o->strays, o->strays == 1 ? "" : "s", o->strays == 1 ? "" : "s", p->o.to);
+		ws_out_warn(out, "%zu file%s not made by publishing moved to '%s/.stray'", o->strays,
+			plural_s(o->strays), p->o.to);
+	}
+	if (p->o.variants) {
+		ws_out_note(out, "%zu new wheel variant%s (draft PEP 825)%s\n", o->variants,
+			plural_s(o->variants),
+			o->variants == 0 ? "; only wheels that are bound to a torch have one" : "");
 	}
 	if (!o->changed) {
-		ws_out_result(out, "%s: %zu wheels, nothing to do\n", p->o.to, o->wheels);
+		ws_out_result(
+			out, "%s: %zu wheel%s, nothing to do\n", p->o.to, o->wheels, plural_s(o->wheels));
 		return;
 	}
 	for (size_t i = 0; i < o->path_count; i++) {
@@ -155,24 +237,21 @@ print(const struct publishing *p, const struct ws_index_outcome *o)
 			ws_out_result(out, "%s/%s/simple/\n", p->o.to, o->paths[i]);
 		}
 	}
-	if (p->o.variants) {
-		ws_out_note(out, "%zu wheel variant%s new (draft PEP 825)\n", o->variants,
-			o->variants == 1 ? " is" : "s are");
-	}
 	if (o->unplaced > 0) {
-		ws_out_note(out,
-			"%zu of the new wheels are in all/ alone: no build.json says where they load\n",
-			o->unplaced);
+		ws_out_note(out, "%zu new wheel%s in all/ only, as no build.json lists where %s: '%s'%s\n",
+			o->unplaced, plural_s(o->unplaced), o->unplaced == 1 ? "it loads" : "they load",
+			o->unplaced_file, o->unplaced > 1 ? ", ..." : "");
 	}
 	if (o->restored > 0) {
-		ws_out_note(out, "%zu wheel%s restored, which %s damaged or missing\n", o->restored,
-			o->restored == 1 ? "" : "s", o->restored == 1 ? "was" : "were");
+		ws_out_note(
+			out, "%zu damaged or missing wheel%s restored\n", o->restored, plural_s(o->restored));
 	}
-	ws_out_note(out, "@%s: %zu wheels, %zu of them new; %zu of %zu pages written%s\n", o->snapshot,
-		o->wheels, o->added, o->new_pages, o->pages, p->o.key ? ", signed" : "");
+	ws_out_note(out, "@%s: %zu wheel%s, %zu of them new; %zu of %zu pages written%s\n", o->snapshot,
+		o->wheels, plural_s(o->wheels), o->added, o->new_pages, o->pages,
+		p->o.key ? ", signed" : "");
 }
 
-/* ---- the works ---- */
+/* ---- tasks ---- */
 
 static bool
 verify(struct publishing *p, struct ws_err *err)
@@ -184,8 +263,8 @@ verify(struct publishing *p, struct ws_err *err)
 			p->o.to, key, ws_clock_file_ns() / 1000, &p->s->stop, p->s->a, &audit, err);
 	ws_sign_key_drop(key);
 	if (fine) {
-		ws_out_result(&p->s->out, "@%s: %zu pages and %zu wheels are what was published; %s\n",
-			audit.snapshot, audit.pages, audit.wheels,
+		ws_out_result(&p->s->out, "@%s: %zu pages and %zu wheel%s are as published; %s\n",
+			audit.snapshot, audit.pages, audit.wheels, plural_s(audit.wheels),
 			!audit.is_signed ? "not signed"
 				: p->o.trust ? "the signature holds"
 							 : "signed; signer not checked (--trust FILE)");
@@ -203,9 +282,8 @@ publish(struct publishing *p, struct ws_err *err)
 	p->order.key = key;
 	p->order.trust = trust;
 	done = done
-		&& (p->o.place == WS_PUBLISH_STORE
-				? ws_publish_stored(p->s, &p->order, p->o.login, &outcome, err)
-				: ws_index_publish(&p->order, p->s->a, &outcome, err));
+		&& (p->o.to_store ? publish_to_store(p, &outcome, err)
+						  : ws_index_publish(&p->order, p->s->a, &outcome, err));
 	ws_sign_key_drop(key);
 	ws_sign_key_drop(trust);
 	if (done) {
@@ -249,13 +327,10 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 	if (p.o.new_key) {
 		return make_key(&p, err);
 	}
-	if (p.o.place == WS_PUBLISH_SERVER) {
-		return publish_remote(&p, err);
-	}
 	if (!ws_session_open_store(s, false, err)) {
 		return false;
 	}
-	umask(umask(0) & ~(mode_t)0055); /* whoever serves an index reads it as another user */
+	umask(umask(0) & ~(mode_t)0055); /* a web server reads the index as another user */
 	p.order = (struct ws_index_order){
 		.target = p.o.to,
 		.sources = p.o.sources.at,

@@ -1,32 +1,24 @@
 /**
- * publish_options.h - what `wheelsmith publish` is asked for, and which of it goes together
+ * publish_options.h - the options of `wheelsmith publish`, and which of them go together
  *
- * The options are checked before anything is opened: each is for some kinds of index alone, and
- * none is dropped in silence. Pure.
+ * All are checked before anything is opened. An option that does not apply to the given index is an
+ * error. Pure.
  */
 #ifndef WS_CLI_PUBLISH_OPTIONS_H
 #define WS_CLI_PUBLISH_OPTIONS_H
 
 #include "cli/options.h"
 
-/** Where an index is. */
-enum ws_publish_place {
-	WS_PUBLISH_FOLDER = 1, /**< a folder */
-	WS_PUBLISH_STORE = 2,  /**< s3://BUCKET/PREFIX */
-	WS_PUBLISH_SERVER = 4, /**< http(s)://... */
-};
-
-/** As the command line has it: NULL, false and 0 where it has not. */
+/** Values of the command line; NULL, false and 0 for absent ones. */
 struct ws_publish_options {
-	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *check_url,
-		*title;
+	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *title;
 	unsigned valid_days, keep;
 	bool force, verify, variants, sign_unsigned;
 	ws_words sources, gpu_checks;
-	enum ws_publish_place place; /**< of `to`; set by the check, not with --new-key */
+	bool to_store; /**< `to` is s3://BUCKET/PREFIX, not a folder; set by the check */
 };
 
-/** False with WS_ERR_USAGE: one line, and what to do about it. */
+/** False with WS_ERR_USAGE. */
 bool ws_publish_options_check(
 	struct ws_publish_options *options, struct ws_arena *a, struct ws_err *err);
 

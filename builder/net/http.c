@@ -598,7 +598,7 @@ watch_pace(struct exchange *x, int64_t now)
 		x->sent = x->transfer.sent_bytes;
 		x->sent_ms = now;
 	}
-	bool sending = x->sent > 0 && x->sent < ws_body_length(x->request->sends);
+	bool sending = x->sent > 0 && x->sent < x->request->sends->length_bytes;
 	if (!x->transfer.reply.complete && !sending) {
 		if (now - (x->sent_ms > x->started_ms ? x->sent_ms : x->started_ms)
 			> config->first_byte_ms) {

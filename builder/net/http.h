@@ -15,8 +15,7 @@
 
 #include "base/event.h"
 #include "base/text.h"
-#include "net/body.h"
-#include "net/reply.h"
+#include "net/message.h"
 #include "sys/stop.h"
 
 struct ws_http;

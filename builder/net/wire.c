@@ -128,7 +128,7 @@ set_method(struct ws_transfer *t, struct ws_wire_handle *handle)
 	handle->reader = (struct ws_body_reader){.body = t->sends, .fd = -1};
 	if (t->sends) {
 		curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-		curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)ws_body_length(t->sends));
+		curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)t->sends->length_bytes);
 		curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
 		curl_easy_setopt(easy, CURLOPT_READDATA, t);
 		curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek_body);

@@ -11,8 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "net/body.h"
-#include "net/reply.h"
+#include "net/message.h"
 
 struct ws_wire;
 

@@ -31,7 +31,6 @@ struct exchange {
 	uint64_t got_bytes;
 	bool too_long;
 	struct ws_digest digest;
-	struct ws_piece piece;
 	struct ws_body body;
 };
 
@@ -214,10 +213,9 @@ ignore(struct ws_request *request, const void *bytes WS_UNUSED, size_t len, stru
 }
 
 static void
-send(struct exchange *x, struct ws_piece piece)
+send(struct exchange *x, struct ws_body body)
 {
-	x->piece = piece;
-	x->body = (struct ws_body){&x->piece, 1};
+	x->body = body;
 	x->request.sends = &x->body;
 	x->request.body = ignore;
 }
@@ -232,7 +230,7 @@ put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 		const struct ws_item *item = &items[i];
 		prepare(h, &all[i], &items[i], "PUT", "cas", a);
 		send(&all[i],
-			(struct ws_piece){
+			(struct ws_body){
 				.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key});
 	}
 	return run(h, all, count, a);
@@ -247,7 +245,7 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_buf *bytes = &items[i].bytes;
 		prepare(h, &all[i], &items[i], "PUT", "ac", a);
-		send(&all[i], (struct ws_piece){.bytes = bytes->data, .length_bytes = bytes->len});
+		send(&all[i], (struct ws_body){.bytes = bytes->data, .length_bytes = bytes->len});
 	}
 	return run(h, all, count, a);
 }

@@ -72,7 +72,7 @@ valid() { # FILE...
 	[[ $output == *"nothing to do"* ]]
 	diff <(echo "$before") <(find idx -printf '%P %s %i %l\n' | sort)
 	publish 0 --verify --to idx
-	[[ $output == *"2 wheels are what was published; not signed"* ]]
+	[[ $output == *"2 wheels are as published; not signed"* ]]
 }
 
 @test "a wheel more touches its own pages alone; the old snapshot stays" {
@@ -190,7 +190,7 @@ idx/cu124-torch2.5-sm90/simple/" ]
 	local name=alien-1.0+cu12torch2.5cxx11abiFALSE-cp311-cp311-linux_x86_64.whl
 	wheels w "alien 1.0+cu12torch2.5cxx11abiFALSE cp311-cp311-linux_x86_64 foreign"
 	publish 0 w --to idx
-	[[ $output == *"1 of the new wheels are in all/ alone"* ]]
+	[[ $output == *"1 new wheel in all/ only, as no build.json lists where it loads: '"* ]]
 	[ -z "$(compgen -G 'idx/cu[0-9]*')" ]
 	cat > w/build.json <<- END
 		{"schema": "wheelsmith.build/1", "cells": [
@@ -654,7 +654,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 		publish 8 --verify --to idx
 		[[ $output == *"was not put there by publishing"*"publish again"* || $round == damaged || $round == gone ]]
 		publish 0 w --to idx
-		[[ $output == *"see 'idx/.stray'"* || $round == damaged || $round == gone ]]
+		[[ $output == *"moved to 'idx/.stray'"* || $round == damaged || $round == gone ]]
 		publish 0 --verify --to idx
 	done
 	grep -rq evil idx/.stray

@@ -262,7 +262,7 @@ locks() {
 @test "an answer that is lost, and the object cannot be read: that is said, and no other publisher is named" {
 	bucket lost-put=.whl unreadable
 	publish 8 w
-	[[ $output != *"another publisher"* && $output == *"the server says: "*accessdenied* ]]
+	[[ $output != *"another publisher"* && $output == *"the server answered: "*accessdenied* ]]
 }
 
 @test "a store without conditional requests, or that does not heed them, is refused before a wheel is sent" {
@@ -351,7 +351,7 @@ locks() {
 	done
 	for to in s3://u:sekret@bucket/team s3://u:sek/ret@bucket/team; do
 		run -2 "$WHEELSMITH" publish w --to "$to"
-		[[ ${lines[0]} == *"a login in the URL would be seen by others"* && $output == *AWS_SECRET_ACCESS_KEY* && $output != *sek* ]]
+		[[ ${lines[0]} == *"could read a login in the URL"* && $output == *AWS_SECRET_ACCESS_KEY* && $output != *sek* ]]
 	done
 	[ ! -e store.log ]
 	run -0 "$WHEELSMITH" publish w --to s3://bucket/team/

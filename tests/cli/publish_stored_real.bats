@@ -114,7 +114,7 @@ valid() {
 	[[ $output == *"is signed, and no key was given"* ]]
 	AWS_SECRET_ACCESS_KEY=wrong publish 8 v --key key
 	[[ ${lines[0]} == "error: cannot fetch 'manifest.json': '127.0.0.1' denies access to this login (403)" ]]
-	[[ $output == *"the server says: SignatureDoesNotMatch"* ]]
+	[[ $output == *"the server answered: SignatureDoesNotMatch"* ]]
 	AWS_ACCESS_KEY_ID=bobkey AWS_SECRET_ACCESS_KEY=bobsecret publish 8 v --key key
 	[[ $output == *"AccessDenied"* ]]
 	printf 'alicekey\nalicesecret\n' > login

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Answers an upload before its body is there, over TLS, as RFC 9113 8.1 has it: HTTP/2 then resets the stream.
 
-early_server.py CERTIFICATE KEY STATUS LOG: prints "ready PORT"; LOG gets a line for each POST, "h2" or "http/1.1".
+early_server.py CERTIFICATE KEY STATUS LOG: prints "ready PORT"; LOG gets a line for each PUT, "h2" or "http/1.1".
 Every other request gets 404.
 """
 import socket
@@ -29,10 +29,10 @@ def over_h2(client):
     while data := client.recv(65536):
         for event in h.receive_data(data):
             if isinstance(event, h2.events.RequestReceived):
-                post = (b":method", b"POST") in event.headers
-                h.send_headers(event.stream_id, [(":status", STATUS if post else "404"), ("content-length", str(len(BODY)))])
+                put = (b":method", b"PUT") in event.headers
+                h.send_headers(event.stream_id, [(":status", STATUS if put else "404"), ("content-length", str(len(BODY)))])
                 h.send_data(event.stream_id, BODY, end_stream=True)
-                if post:
+                if put:
                     note("h2")
                     h.reset_stream(event.stream_id, 0)
         client.sendall(h.data_to_send())
@@ -42,11 +42,11 @@ def over_h1(client):
     head = b""
     while b"\r\n\r\n" not in head:
         head += client.recv(65536)
-    post = head.startswith(b"POST")
-    if post:
+    put = head.startswith(b"PUT")
+    if put:
         note("http/1.1")
     client.sendall(b"HTTP/1.1 %s Early\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
-                   % (STATUS.encode() if post else b"404", len(BODY), BODY))
+                   % (STATUS.encode() if put else b"404", len(BODY), BODY))
     while client.recv(65536):  # a reset would take the answer with it
         pass
 

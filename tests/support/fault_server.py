@@ -32,8 +32,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     pad=K            K more bytes of white space at the end of an index page
     type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
-POST to /PLACE/legacy/ takes a wheel as package servers do (multipart/form-data): it goes to DIR/PLACE/files, 409 when one of
-its name is there. POST and PUT elsewhere take anything. Faults of theirs, beside status, silent, auth and redirect:
+POST and PUT accept anything. Their faults, beside status, silent, auth and redirect:
 
     deaf             the body is never read              early=CODE   that status before the body, and the end
     lost[:N]         the request is read, no answer is sent
@@ -180,36 +179,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         known = login is None or self.headers.get("Authorization") == "Basic " + base64.b64encode(login.encode()).decode()
         if not known or any(self.fault(name) is not None for name in ("silent", "status", "redirect", "ftp", "loop")):
             return self.serve(path, rest)
-        status, text = self.keep(rest, data) if rest.endswith("/legacy/") else (200, b"taken\n")
         if self.fault("lost") is not None:
             self.log("-", 0)
             self.close_connection = True
             return None
-        return self.answer(status, text, {})
-
-    def keep(self, rest, data):
-        """A form of the upload API; its fields must match the file."""
-        boundary = b"\r\n--" + self.headers["Content-Type"].partition("boundary=")[2].encode()
-        parts = (b"\r\n" + data).split(boundary)
-        assert parts[0] == b"" and parts[-1] == b"--\r\n"
-        fields, name, content = {}, None, None
-        for part in parts[1:-1]:
-            head, _, value = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
-            field = re.search(rb' name="([^"]*)"', head)[1].decode()
-            file = re.search(rb' filename="([^"]*)"', head)
-            if file:
-                name, content = file[1].decode(), value
-            else:
-                fields.setdefault(field, []).append(value.decode())
-        self.sent["fields"] = fields
-        if fields["sha256_digest"] != [hashlib.sha256(content).hexdigest()]:
-            return 400, b"<html><head><title>400</title><style>b {}</style></head><b>sha256_digest</b> is wrong</html>"
-        path = os.path.join(FOLDER, rest.strip("/").removesuffix("/legacy"), "files", os.path.basename(name))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.exists(path):
-            return 409, b"<html><head><title>409</title></head><body><p>File already exists</p></body></html>"
-        pathlib.Path(path).write_bytes(content)
-        return 200, b"taken\n"
+        return self.answer(200, b"taken\n", {})
 
     def serve(self, path, rest):
         if self.fault("silent") is not None:

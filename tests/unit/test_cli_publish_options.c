@@ -1,12 +1,12 @@
-/* test_cli_publish_options.c - every option of publish with every kind of index: accepted, or one
- * line says why not. */
+/* test_cli_publish_options.c - every option of publish with every kind of index: accepted, or
+ * refused with one line. */
 #include "test.h"
 
 #include "cli/publish_options.h"
 
-enum { FOLDER, STORE, SERVER, PLACES };
+enum { FOLDER, STORE, PLACES };
 
-static const char *const targets[] = {"idx", "s3://bucket/team", "https://host.example/legacy/"};
+static const char *const targets[] = {"idx", "s3://bucket/team"};
 
 /* A command line that is right but for the option that is tried. */
 static struct ws_publish_options
@@ -19,37 +19,33 @@ options_to(int place, bool wheels, struct ws_arena *a)
 	return o;
 }
 
-#define OURS "an index in a folder or in an object store (s3://...)"
-#define AWAY "an object store (s3://...) or a server (https://...)"
-#define ALONE "an index in a folder"
-#define HTTP "a server (https://...)"
+#define IN_FOLDER "an index in a folder"
+#define IN_STORE "an object store (s3://...)"
 
-/* NULL: accepted; else for what the option is. */
 static const struct {
 	const char *option;
-	bool wheels; /* they are named as well */
-	const char *refused[PLACES];
+	bool wheels;                 /* also given */
+	const char *refused[PLACES]; /* the place that the option is for; NULL: accepted */
 } rows[] = {
-	{"", true, {NULL, NULL, NULL}},
-	{"--login", true, {AWAY, NULL, NULL}},
-	{"--check-url", true, {HTTP, HTTP, NULL}},
-	{"--key", true, {NULL, NULL, OURS}},
-	{"--key", false, {NULL, NULL, OURS}},
-	{"--trust", true, {NULL, NULL, OURS}},
-	{"--sign-unsigned", true, {NULL, NULL, OURS}},
-	{"--valid", true, {NULL, NULL, OURS}},
-	{"--snapshots", true, {NULL, ALONE, ALONE}},
-	{"--force", true, {NULL, NULL, NULL}},
-	{"--require-gpu-check", true, {NULL, NULL, NULL}},
-	{"--variants", true, {NULL, ALONE, ALONE}},
-	{"--variants", false, {NULL, ALONE, ALONE}},
-	{"--verify", false, {NULL, ALONE, ALONE}},
-	{"--rollback", false, {NULL, ALONE, ALONE}},
-	{"--title", true, {NULL, NULL, OURS}},
-	{"--title", false, {NULL, NULL, OURS}},
-	{"--yank", false, {NULL, NULL, OURS}},
-	{"--yank", true, {NULL, NULL, OURS}},
-	{"--unyank", false, {NULL, NULL, OURS}},
+	{"", true, {NULL, NULL}},
+	{"--login", true, {IN_STORE, NULL}},
+	{"--key", true, {NULL, NULL}},
+	{"--key", false, {NULL, NULL}},
+	{"--trust", true, {NULL, NULL}},
+	{"--sign-unsigned", true, {NULL, NULL}},
+	{"--valid", true, {NULL, NULL}},
+	{"--snapshots", true, {NULL, IN_FOLDER}},
+	{"--force", true, {NULL, NULL}},
+	{"--require-gpu-check", true, {NULL, NULL}},
+	{"--variants", true, {NULL, IN_FOLDER}},
+	{"--variants", false, {NULL, IN_FOLDER}},
+	{"--verify", false, {NULL, IN_FOLDER}},
+	{"--rollback", false, {NULL, IN_FOLDER}},
+	{"--title", true, {NULL, NULL}},
+	{"--title", false, {NULL, NULL}},
+	{"--yank", false, {NULL, NULL}},
+	{"--yank", true, {NULL, NULL}},
+	{"--unyank", false, {NULL, NULL}},
 };
 
 static void
@@ -63,7 +59,6 @@ add(struct ws_publish_options *o, const char *option, struct ws_arena *a)
 		ws_words *list;
 	} members[] = {
 		{"--login", &o->login, NULL, NULL, NULL},
-		{"--check-url", &o->check_url, NULL, NULL, NULL},
 		{"--key", &o->key, NULL, NULL, NULL},
 		{"--trust", &o->trust, NULL, NULL, NULL},
 		{"--rollback", &o->roll_back, NULL, NULL, NULL},
@@ -97,7 +92,7 @@ add(struct ws_publish_options *o, const char *option, struct ws_arena *a)
 	assert_string_equal(option, "");
 }
 
-WS_TEST(each_option_is_for_the_kinds_of_index_that_it_names)
+WS_TEST(each_option_applies_to_the_places_of_its_row)
 {
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		for (int place = 0; place < PLACES; place++) {
@@ -124,8 +119,8 @@ WS_TEST(each_option_is_for_the_kinds_of_index_that_it_names)
 	}
 }
 
-/* Without a reason it would take a yank back. */
-WS_TEST(a_yank_needs_its_reason_and_excludes_an_unyank_wherever_the_index_is)
+/* A yank without a reason would be the unyank. */
+WS_TEST(a_yank_needs_a_reason_and_excludes_an_unyank_in_every_place)
 {
 	static const struct {
 		const char *yank, *unyank, *reason, *error;
@@ -136,7 +131,7 @@ WS_TEST(a_yank_needs_its_reason_and_excludes_an_unyank_wherever_the_index_is)
 		{NULL, "x==1", "y", "--reason is for --yank"},
 		{NULL, NULL, "y", "--reason is for --yank"},
 	};
-	for (int place = 0; place < SERVER; place++) {
+	for (int place = 0; place < PLACES; place++) {
 		for (size_t i = 0; i < WS_LEN(cases); i++) {
 			struct ws_publish_options o = options_to(place, true, a);
 			o.yank = cases[i].yank;
@@ -173,7 +168,7 @@ WS_TEST(tasks_exclude_each_other_and_wheels)
 	assert_string_equal(err.text, "no index named: give --to FOLDER");
 }
 
-WS_TEST(nothing_to_publish_is_said_wherever_the_index_is)
+WS_TEST(no_wheels_is_an_error_in_every_place)
 {
 	for (int place = 0; place < PLACES; place++) {
 		struct ws_publish_options o = options_to(place, false, a);
@@ -183,14 +178,13 @@ WS_TEST(nothing_to_publish_is_said_wherever_the_index_is)
 	}
 }
 
-/* URLs are made shorter on the way: a ".." would lead to another bucket. */
-WS_TEST(addresses_that_lead_elsewhere_or_have_a_login_are_refused)
+/* URLs are normalised: a ".." could address another bucket. */
+WS_TEST(unsafe_addresses_and_logins_are_refused)
 {
 	static const char *const bad[] = {"s3://bucket/../../x", "s3://../x", "s3://bucket/./x",
 		"s3://bucket/a/..", "s3://.", "s3:///x", "s3://bucket/te@m", "s3://bucket//x",
-		"s3://bucket/x?y", "s3://", "ftp://host/x"};
-	static const char *const logins[] = {"s3://u:sekret@bucket/team", "s3://u:sek/ret@bucket/team",
-		"https://u:sekret@host.example/legacy/"};
+		"s3://bucket/x?y", "s3://", "ftp://host/x", "https://host.example/legacy/"};
+	static const char *const logins[] = {"s3://u:sekret@bucket/team", "s3://u:sek/ret@bucket/team"};
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
 		struct ws_publish_options o = options_to(FOLDER, true, a);
 		struct ws_err err = {0};
@@ -203,7 +197,20 @@ WS_TEST(addresses_that_lead_elsewhere_or_have_a_login_are_refused)
 		struct ws_err err = {0};
 		o.to = logins[i];
 		assert_false(ws_publish_options_check(&o, a, &err));
-		assert_non_null(strstr(err.text, "a login in the URL would be seen by others"));
+		assert_non_null(strstr(err.text, "could read a login in the URL"));
 		assert_null(strstr(err.text, "sek"));
 	}
+}
+
+WS_TEST(a_package_server_is_for_twine)
+{
+	struct ws_publish_options o = options_to(FOLDER, true, a);
+	struct ws_err err = {0};
+	o.to = "https://u:sekret@host.example/legacy/";
+	assert_false(ws_publish_options_check(&o, a, &err));
+	assert_string_equal(
+		err.text, "--to 'https://host.example/legacy/' is not a folder or s3://BUCKET/PREFIX");
+	assert_string_equal(err.cure,
+		"for a package server:  twine upload --repository-url https://host.example/legacy/ "
+		"dist/*.whl\n");
 }

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/text.h"
-#include "net/reply.h"
+#include "net/message.h"
 #include "net/url.h"
 
 WS_TEST(a_url_is_taken_apart)

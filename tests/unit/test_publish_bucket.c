@@ -142,3 +142,30 @@ WS_TEST(a_store_that_knows_no_conditions_puts_nothing)
 	assert_int_equal(ws_bucket_create(&b, &one, NULL, &err), WS_PUT_UNSUPPORTED);
 	assert_null(get(&b, "k", NULL, a));
 }
+
+WS_TEST(an_error_text_has_no_markup_and_no_token)
+{
+	static const char *const cases[][2] = {
+		{"no, thank you", "no, thank you"},
+		{"<html><body><p>File\n already\texists</p></body></html>", "File already exists"},
+		{"<?xml version='1.0'?><Error><Code>NoSuchBucket</Code><Message>gone</Message></Error>",
+			"NoSuchBucket gone"},
+		{"caf\xc3\xa9 \x1b[31mred", "caf?? [31mred"},
+		{"", ""},
+		{" \n<br/>", ""},
+		{"<script never ends", ""},
+		{"no: s<e&same 1!", ""},
+		{"<Head>s&lt;e&amp;same 1</Head>refused", ""},
+		{"x=s%3Ce%26same%201&y", ""},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		WS_AUTO_BUF struct ws_buf text = {0};
+		ws_buf_puts(&text, cases[i][0]);
+		assert_string_equal(ws_bucket_error_text(&text, "s<e&same 1", a), cases[i][1]);
+	}
+	WS_AUTO_BUF struct ws_buf many = {0};
+	for (int i = 0; i < 1000; i++) {
+		ws_buf_puts(&many, "word ");
+	}
+	assert_in_range(strlen(ws_bucket_error_text(&many, NULL, a)), 200, 230);
+}

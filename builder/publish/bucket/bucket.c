@@ -3,7 +3,6 @@
 
 #include "base/crypto.h"
 #include "base/fs.h"
-#include "publish/answer.h"
 #include "publish/pages.h"
 
 #include <string.h>
@@ -21,7 +20,6 @@ struct asking {
 	struct ws_request request; /* first */
 	const char *headers[WS_REQUEST_HEADERS];
 	struct ws_body body;
-	struct ws_piece piece;
 	struct ws_buf text, refusal;
 	size_t limit;
 };
@@ -91,10 +89,9 @@ add_header(const struct ws_bucket *b, struct asking *x, const char *name, const 
 }
 
 static void
-set_body(struct asking *x, struct ws_piece piece)
+set_body(struct asking *x, struct ws_body body)
 {
-	x->piece = piece;
-	x->body = (struct ws_body){&x->piece, 1};
+	x->body = body;
 	x->request.sends = &x->body;
 }
 
@@ -106,6 +103,44 @@ release(struct asking *x)
 }
 
 #define AUTO_ASKING __attribute__((cleanup(release)))
+
+const char *
+ws_bucket_error_text(const struct ws_buf *answer, const char *token, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf html = {0};
+	WS_AUTO_BUF struct ws_buf url = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	bool in_tag = false, space = false;
+	ws_index_put_html(&html, token ? token : "");
+	ws_index_put_url(&url, token ? token : "");
+	const char *const spellings[] = {token, ws_buf_text(&html), ws_buf_text(&url)};
+	for (size_t i = 0; token && i < WS_LEN(spellings); i++) {
+		if (strstr(ws_buf_text(answer), spellings[i])) {
+			return "";
+		}
+	}
+	for (const char *c = ws_buf_text(answer); *c && text.len < 200; c++) {
+		bool bracket = *c == '<' || *c == '>';
+		in_tag = bracket ? *c == '<' : in_tag;
+		if (bracket || (unsigned char)*c <= ' ' || *c == 0x7f) {
+			space = true;
+		} else if (!in_tag) {
+			ws_buf_puts(&text, space && text.len > 0 ? " " : "");
+			ws_buf_putc(&text, (unsigned char)*c < 0x80 ? *c : '?');
+			space = false;
+		}
+	}
+	return ws_buf_copy(&text, a);
+}
+
+static void
+quote_answer(const struct ws_bucket *b, const struct ws_buf *answer, struct ws_err *err)
+{
+	const char *text = ws_bucket_error_text(answer, b->token, b->a);
+	if (text[0]) {
+		ws_err_cure(err, "the server answered: %s", text);
+	}
+}
 
 static bool
 run(const struct ws_bucket *b, struct asking *all, size_t count, struct ws_err *err)
@@ -121,7 +156,7 @@ run(const struct ws_bucket *b, struct asking *all, size_t count, struct ws_err *
 	for (size_t i = 0; i < count; i++) {
 		unsigned status = all[i].request.reply.status;
 		if (status >= 300 && all[i].refusal.len > 0) {
-			ws_answer_quote(&all[i].refusal, &(struct ws_login){NULL, b->token}, b->a, err);
+			quote_answer(b, &all[i].refusal, err);
 			break;
 		}
 	}
@@ -176,7 +211,7 @@ prepare_put(const struct ws_bucket *b, const struct ws_object *object, uint64_t 
 	prepare(b, x, "PUT", object->key, NULL, digest.hex);
 	add_header(b, x, "Content-Type", object->type);
 	add_header(b, x, "Cache-Control", object->cache);
-	set_body(x, (struct ws_piece){.path = object->path, .length_bytes = size});
+	set_body(x, (struct ws_body){.path = object->path, .length_bytes = size});
 	return true;
 }
 
@@ -307,7 +342,7 @@ begin_parts(const struct ws_bucket *b, const struct ws_object *object, struct ws
 	prepare(b, &x, "POST", object->key, "uploads=", EMPTY);
 	add_header(b, &x, "Content-Type", object->type);
 	add_header(b, &x, "Cache-Control", object->cache);
-	set_body(&x, (struct ws_piece){.bytes = "", .length_bytes = 0});
+	set_body(&x, (struct ws_body){.bytes = "", .length_bytes = 0});
 	if (!run(b, &x, 1, err)) {
 		return NULL;
 	}
@@ -322,10 +357,9 @@ begin_parts(const struct ws_bucket *b, const struct ws_object *object, struct ws
 }
 
 static bool
-digest_part(const struct ws_piece *piece, struct ws_digest *digest, struct ws_err *err)
+digest_part(const struct ws_body *body, struct ws_digest *digest, struct ws_err *err)
 {
-	const struct ws_body body = {piece, 1};
-	struct ws_body_reader reader = {.body = &body, .fd = -1};
+	struct ws_body_reader reader = {.body = body, .fd = -1};
 	struct ws_hasher *h = ws_hasher_make();
 	char chunk[65536];
 	ptrdiff_t got;
@@ -334,7 +368,7 @@ digest_part(const struct ws_piece *piece, struct ws_digest *digest, struct ws_er
 	}
 	ws_body_rewind(&reader);
 	*digest = ws_hasher_finish(h);
-	return got == 0 || ws_err_set(err, WS_ERR_PUBLISH, "cannot read '%s'", piece->path);
+	return got == 0 || ws_err_set(err, WS_ERR_PUBLISH, "cannot read '%s'", body->path);
 }
 
 static bool
@@ -345,15 +379,15 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 		struct ws_digest digest;
 		uint64_t offset = i * PART_BYTES;
 		uint64_t left = size - offset;
-		struct ws_piece piece = {.path = object->path,
+		struct ws_body part = {.path = object->path,
 			.offset = offset,
 			.length_bytes = left < PART_BYTES ? left : PART_BYTES};
-		if (!digest_part(&piece, &digest, err)) {
+		if (!digest_part(&part, &digest, err)) {
 			return false;
 		}
 		prepare(b, &parts[i], "PUT", object->key,
 			ws_arena_printf(b->a, "partNumber=%zu&uploadId=%s", i + 1, id), digest.hex);
-		set_body(&parts[i], piece);
+		set_body(&parts[i], part);
 	}
 	return run(b, parts, count, err);
 }
@@ -378,7 +412,7 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&list), list.len);
 	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
 	add_header(b, &x, "If-None-Match", "*");
-	set_body(&x, (struct ws_piece){.bytes = ws_buf_text(&list), .length_bytes = list.len});
+	set_body(&x, (struct ws_body){.bytes = ws_buf_text(&list), .length_bytes = list.len});
 	if (!run(b, &x, 1, &why)) {
 		char etag[WS_ETAG_BYTES];
 		unsigned status = x.request.reply.status;
@@ -392,7 +426,7 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	/* A server may report an error after status 200. */
 	if (strstr(ws_buf_text(&x.text), "<Error>")) {
 		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s'", key);
-		ws_answer_quote(&x.text, &(struct ws_login){NULL, b->token}, b->a, err);
+		quote_answer(b, &x.text, err);
 		return WS_PUT_FAILED;
 	}
 	return WS_PUT_DONE;

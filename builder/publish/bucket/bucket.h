@@ -64,6 +64,13 @@ enum ws_put ws_bucket_replace(
 /** Whatever is there under the key is replaced, as a whole. In one request: not for large ones. */
 bool ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
 
+/**
+ * The first 200 bytes of the text of an answer (XML, HTML or plain), in printable ASCII. "" where
+ * the answer contains the session's @a token (may be NULL), plain or as HTML or a URL has it.
+ */
+const char *ws_bucket_error_text(
+	const struct ws_buf *answer, const char *token, struct ws_arena *a);
+
 /** An object that is not there is fine. */
 bool ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err);
 

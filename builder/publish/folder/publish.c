@@ -211,7 +211,9 @@ add_all(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	note(p, &entry);
 	*ws_vec_push(&p->catalog.entries, p->a) = entry;
 	p->outcome->added++;
-	p->outcome->unplaced += entry.kind == WS_INDEX_UNPLACED;
+	if (entry.kind == WS_INDEX_UNPLACED && p->outcome->unplaced++ == 0) {
+		p->outcome->unplaced_file = entry.file;
+	}
 	return true;
 }
 

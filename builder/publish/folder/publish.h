@@ -45,11 +45,12 @@ struct ws_index_order {
 struct ws_index_outcome {
 	const char *snapshot; /**< the visible one: "2026-11-21.1"; NULL: there is none */
 	bool changed;
-	size_t added, wheels;     /**< new ones, all of them */
-	size_t restored;          /**< that were published, and damaged or gone */
-	size_t variants;          /**< wheel variants that are new */
-	size_t unplaced;          /**< of the new ones, those that are in all/ alone */
-	const char *const *paths; /**< "cu124-torch2.5", "variants", without all/ */
+	size_t added, wheels;      /**< new ones, all of them */
+	size_t restored;           /**< that were published, and damaged or gone */
+	size_t variants;           /**< wheel variants that are new */
+	size_t unplaced;           /**< of the new ones, those that are in all/ alone */
+	const char *unplaced_file; /**< the first of them */
+	const char *const *paths;  /**< "cu124-torch2.5", "variants", without all/ */
 	size_t path_count;
 	size_t pages, new_pages; /**< of the snapshot, those that were written anew */
 	size_t removed;          /**< old snapshots that went */
