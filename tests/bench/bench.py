@@ -3,7 +3,7 @@
 
 Needs the package index and the Debian mirror, Pythons 3.11 and 3.12, g++, and 6 GB in --work. Everything
 is measured on the release build; times are medians, and beside each stands what others used of the
-machine meanwhile. What is printed is kept as docs/bench/DATE.md, of a part as docs/bench/DATE-NAME.md.
+machine meanwhile. The output is kept as docs/bench/DATE.md, of a part as docs/bench/DATE-NAME.md.
 """
 import argparse
 import datetime
@@ -53,7 +53,7 @@ PEERS = "pip", "m1", "m2", "shared", "farm", "casd"  # install torch with pip, 5
 
 
 class Bench:
-    """What the measurements share: a work folder, the programs, and the commands that were run."""
+    """State that the measurements share: a work folder, the programs, and the commands that were run."""
 
     def __init__(self, options, work):
         self.options, self.work = options, work

@@ -30,7 +30,7 @@ class Building:
 
 
 def actions(cost):
-    """What ran, by stage."""
+    """The actions that ran, by stage."""
     events = [json.loads(line) for line in cost.out.splitlines() if line.startswith("{")]
     return [e for e in events if e["event"] == "action-done" and e["outcome"] == "ran"]
 
@@ -51,8 +51,8 @@ def first(b):
 
 
 def by_hand_folders(b, cell="*cp311*"):
-    """The folder of each command with its exact words in ./run, as `shell` makes them; those of the units
-    stand in compile_commands.json too."""
+    """The folder of each command with its exact words in ./run, as `shell` makes them; the commands of units are in
+    compile_commands.json, too."""
     folders = {}
     for name in UNITS + [MODULE]:
         cost = b.bench.wheelsmith("first", "shell", cell, "--matrix", b.matrix, "--kits", "archive", "--unit", name)
@@ -146,7 +146,7 @@ def build(bench):
 
 
 def quickstart(bench):
-    """`./dev quickstart` but for the packages that it installs: building the program, then the wheel of
+    """`./dev quickstart` without the packages that it installs: building the program, then the wheel of
     matrix/quickstart.json in an empty store."""
     source = bench.env["WS_ROOT"]
     others = lab.Others()

@@ -18,7 +18,7 @@ from check_schemas import relaxed  # noqa: E402
 from setup_compare import compare, truth_of  # noqa: E402
 from tree import Tree  # noqa: E402
 
-# Whose setup.py calls CUDAExtension.
+# Packages whose setup.py calls CUDAExtension.
 PACKAGES = """
     auto-gptq==0.7.1 biwkv4-cuda==0.3.2 causal-conv1d==1.7.0 chamferdist==1.0.3 clic-inference-extensions==0.1.0.post2
     dcnv4==1.0.0.post2 diso==0.1.4 ds-splat==0.0.2 fast-hadamard-transform==1.1.0 flash-attn==2.8.3.post2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What farm_driver.c asks of a farm, asked by Python's gRPC: farm_client.py PORT COUNT HELPER [SLOTS]. Run by farms.py.
+"""The requests of farm_driver.c, sent by Python's gRPC: farm_client.py PORT COUNT HELPER [SLOTS]. Run by farms.py.
 
 Each action has the input root of ours and is brought home as ours is: missing files are asked for and sent, the action is executed, its
 outputs are read. Prints the seconds of all.

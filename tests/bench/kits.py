@@ -1,4 +1,4 @@
-"""What it takes to have kits: a torch release's headers, a CUDA toolkit; and what pip takes instead."""
+"""The cost of kits (headers of a torch release, a CUDA toolkit) beside the cost of pip."""
 import os
 
 import lab
@@ -8,8 +8,8 @@ RELEASES = ["2.5.1", "2.11.0"]
 
 
 def torch_kit(bench):
-    """Each time into an empty store. Nothing is deleted in between: making files on ext4 was seen to take
-    several times as long while and after thousands are deleted."""
+    """Each time into an empty store. Files are not deleted in between: on ext4, making files takes several times as
+    long while and after thousands are deleted."""
     numbers = []
     for release in RELEASES:
         def take(name, env=None):

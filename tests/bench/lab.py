@@ -15,7 +15,7 @@ CORES = os.cpu_count()
 
 
 class Cost:
-    """What one run of a command cost; the CPU time is that of all its processes."""
+    """The cost of one run of a command; the CPU time is that of all its processes."""
 
     def __init__(self, wall_s, cpu_s, out, own_cpu_s=0.0, peak_bytes=0):
         self.wall_s, self.cpu_s, self.out = wall_s, cpu_s, out
@@ -70,7 +70,7 @@ def run(argv, watch=False, **options):
 
 
 def beside(one, other, swap):
-    """What both return, run at the same time, each on a core of its own; swapped, each has the other's."""
+    """The results of both, run at the same time, each on a core of its own; swapped, each has the other's."""
     cores = sorted(os.sched_getaffinity(0))[:2]
     assert len(cores) == 2, "two cores are needed"
 
@@ -191,7 +191,7 @@ def free_port():
 
 
 def tree_bytes(path):
-    """What a folder takes on disk."""
+    """The size of a folder on disk."""
     return int(first_line(["du", "-sB1", path]).split()[0])
 
 

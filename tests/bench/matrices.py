@@ -91,7 +91,7 @@ DEAR = ".o", ".ptx", ".cubin", ".whl"
 
 
 def add_store(c, store):
-    """What results take, by what was dear to make; kits are not results."""
+    """The size of results by the cost of making them; kits are not results."""
     folder = f"{c.bench.work}/{store}"
     known = {}
     for place, _, names in os.walk(f"{folder}/ac"):
@@ -114,7 +114,7 @@ def add_store(c, store):
 
 
 def add_found(c, store, path, cells, nothing_s=None, empty_s=None):
-    """Nothing to do, and an empty output folder: least CPU of the second."""
+    """The run finds all results and an empty output folder: least CPU of the second run."""
     dist = f"found-{cells}"
     first = c.build(store, dist, path=path)
     assert not [e for e in done(first, "ran") if e["stage"] not in ("check", "pack")]
@@ -302,8 +302,8 @@ def sccache_server(env):
 
 
 def through(c, cache):
-    """Compilers that go through a cache. torch wants one word, and asks the host's compiler for its version; nvcc's own is
-    not among them (CC), since sccache then refuses nvcc."""
+    """Compilers behind a cache. torch accepts one word as the compiler and asks the host compiler for its version; nvcc's
+    own host compiler (CC) is not behind the cache, since sccache then refuses nvcc."""
     folder = f"{c.bench.work}/through-{cache}"
     os.makedirs(folder, exist_ok=True)
     for name in "g++", "nvcc":

@@ -1,4 +1,4 @@
-"""What another architecture and another torch cost beside a store that has the first."""
+"""The cost of one more architecture and one more torch in a store that has the first."""
 import json
 import os
 import re

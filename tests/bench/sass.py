@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """sass.py WHEEL WHEEL: is the machine code of every kernel the same bytes in both?
 
-Takes the cubins out of each wheel's modules with cuobjdump (on PATH) and compares their .text sections by name. What
-stands beside the code, line tables and debug sections, may differ."""
+Takes the cubins out of each wheel's modules with cuobjdump (on PATH) and compares their .text sections by name. Line
+tables and debug sections may differ."""
 import collections
 import hashlib
 import os
@@ -45,7 +45,7 @@ def kernels(wheel):
 
 
 def differing(first, second):
-    """Those that only one has, or that have other code in the other."""
+    """The functions that only one side has, or whose code differs."""
     return sorted(key for key in first.keys() | second.keys() if first.get(key) != second.get(key))
 
 

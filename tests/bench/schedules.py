@@ -1,4 +1,4 @@
-"""What the engine makes of given durations: scripted runs, by a clock of their own, without compilers."""
+"""Runs the engine with given durations: scripted runs with a simulated clock, without compilers."""
 import tempfile
 
 import lab
@@ -8,7 +8,8 @@ import lab
 KINDS = {"bwd": (132, 301, 4791, 6758), "split": (162, 362, 6104, 3993), "fwd": (93, 252, 3716, 4710)}
 DIMENSIONS = 32, 64, 96, 128, 192, 256
 BINDING_S, BINDING_MIB, LINK_S = 22, 1331, 5
-# Of a unit's CPU for one architecture, by stage: flash-attn's forward of dimension 64, measured on this machine's kind.
+# Shares of a unit's CPU time for one architecture, by stage: flash-attn's forward of dimension 64, measured on this
+# machine's kind.
 SHARES = {"preprocess": 0.007, "cudafe++": 0.034, "cicc": 0.745, "ptxas": 0.17, "host": 0.037}
 # Peaks of stages by that of cicc.
 PEAKS = {"preprocess": 0.03, "cudafe++": 0.19, "cicc": 1, "ptxas": 0.09, "host": 0.13}

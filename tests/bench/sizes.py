@@ -1,4 +1,4 @@
-"""What lean wheels save: the same cells with upstream's flags and with ours, in one run."""
+"""The savings of lean wheels: the same cells with upstream's flags and with ours, in one run."""
 import glob
 import os
 import shutil

@@ -25,7 +25,7 @@ def said(*argv):
 
 
 def modules(wheel, folder):
-    """{name without the suffix of this Python: path}, and the other files but for the dist-info."""
+    """{name without the suffix of this Python: path}, and the other files without the dist-info."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
         names = [name for name in archive.namelist() if ".dist-info/" not in name and not name.endswith("/")]
@@ -71,7 +71,7 @@ def theirs(source, archs, work):
 
 
 def words(ours, upstreams, limit=3):
-    """What only one of two sets has."""
+    """The elements that only one of two sets has."""
     parts = []
     for who, names in ("ours", ours - upstreams), ("theirs", upstreams - ours):
         if names:

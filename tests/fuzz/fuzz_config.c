@@ -1,5 +1,5 @@
-/* fuzz_config.c - any bytes as each of the files that people write: whatever is wrong must be told
- * as their mistake, at its place. */
+/* fuzz_config.c - any bytes as each of the files that people write: every mistake must be reported
+ * at its place. */
 #include "base/json.h"
 #include "config/facts.h"
 #include "config/kit_def.h"

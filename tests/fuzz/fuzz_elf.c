@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* Reads all of it, so that the sanitizer sees what lies outside. */
+/* Reads all bytes, so that the sanitizer detects a range that is out of bounds. */
 static size_t
 touch(const char *text)
 {

@@ -18,7 +18,7 @@ need(bool truth)
 	}
 }
 
-/* What ships; read once. */
+/* The shipped signs, read once. */
 static struct shipped {
 	struct ws_arena *a;
 	struct ws_facts facts;

@@ -1,6 +1,6 @@
-/* fuzz_farm.c - any bytes as what a build farm says of an action: two bytes of length and an
- * Operation, again and again until the length is 0, then the report that the worker left. What is
- * taken has a report on this order and each output. */
+/* fuzz_farm.c - any bytes as the answers of a build farm: Operations, each after two bytes of
+ * length, until a length of 0, then the worker's report. An accepted result has a report on this
+ * order and every output. */
 #include "base/fs.h"
 #include "remote/operation.h"
 #include "remote/worker_result.h"

@@ -88,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	bool is_strict = parse((const char *)bytes, len, WS_JSON_STRICT, a, &strict);
 	bool is_relaxed = parse((const char *)bytes, len, WS_JSON_RELAXED, a, &relaxed);
 	must(is_relaxed || !is_strict);
-	/* The writer nests less deep than the reader: nobody writes so. */
+	/* The writer's depth limit is lower than the reader's. */
 	if (!is_relaxed || depth_of(relaxed.root) > 60) {
 		return 0;
 	}

@@ -1,4 +1,5 @@
-"""How long calls take that fell off a cliff once: bench_calls.py [PART …]. Medians of one run, in CUDA graphs but where it says host.
+"""How long calls take that fell off a cliff once: bench_calls.py [PART …]. Medians of one run, in CUDA graphs except in
+rows named host.
 
 WS_UPSTREAM as in bench_mamba.py.
 """

@@ -31,7 +31,7 @@ def rate(size, call):
 
 
 def laid_out(batch, channels, rows, last):
-    """Of float16; rows at 16 bytes, as a slice of something larger."""
+    """float16 rows aligned to 16 bytes, as a slice of something larger."""
     if last:
         return torch.randn(batch, rows, channels + 64, device="cuda").half()[:, :, 64:].transpose(1, 2)
     return torch.randn(batch, channels + 64, rows, device="cuda").half()[:, 64:]

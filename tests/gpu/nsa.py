@@ -2,8 +2,8 @@
 
 Queries see the means of blocks of 64 keys, the blocks that those means make them choose (one choice for
 64 queries and the heads of a group), and a window. A gate of each row and head weighs the three. The
-branches over keys are either `wheelsmith_kernels.attention`, or what is written where there is no such
-kernel: K and V repeated for every head, and torch's attention with masks.
+branches over keys are either `wheelsmith_kernels.attention`, or the usual replacement without such a kernel: K and V
+repeated for every head, and torch's attention with masks.
 """
 
 import torch

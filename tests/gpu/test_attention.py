@@ -19,7 +19,7 @@ def make(rows, heads, d, batch=1, dtype=torch.float16):
 
 
 def poison():
-    """What is allocated next holds NaN: rows that nobody writes show."""
+    """Fills free memory with NaN, so that unwritten rows become visible."""
     blocks = [torch.full((1 << n,), float("nan"), device=DEVICE) for n in range(8, 24)]
     del blocks
 

@@ -49,7 +49,7 @@ def calls():
 
 
 def worse(t):
-    """What is not `t`: of other dimensions, sizes and types."""
+    """Arguments that are not `t`: wrong dimensions, sizes and types."""
     yield "no dimension", t.flatten()[0]
     yield "a dimension less", t[0]
     yield "a dimension more", t[None]

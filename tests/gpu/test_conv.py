@@ -15,7 +15,7 @@ SILU = {True: "silu", False: None}
 
 
 def poison():
-    """What is allocated next holds NaN: rows that nobody writes show."""
+    """Fills free memory with NaN, so that unwritten rows become visible."""
     blocks = [torch.full((1 << n,), float("nan"), device=DEVICE) for n in range(8, 24)]
     del blocks
 
@@ -111,7 +111,7 @@ def test_sequences_do_not_see_each_other():
                     seq_idx = numbers(3, length, padding)
                     weight, bias = torch.randn(40, width, device=DEVICE), torch.randn(40, device=DEVICE)
                     check(make(3, 40, length, dtype, True, width == 3), weight, bias, width != 3, seq_idx=seq_idx)
-    # A sequence alone gives the same bits, whatever stands beside it.
+    # A sequence gives the same bits alone and beside any others.
     x = make(1, 64, 200, torch.float16, True)
     seq_idx = torch.tensor([0] * 77 + [1] * 123, dtype=torch.int32, device=DEVICE)[None]
     weight = torch.randn(64, 4, device=DEVICE)

@@ -1,4 +1,5 @@
-"""What only some models ask for: caps, sinks, dropout, gradients of lse, starts, pages, entries, many head dimensions."""
+"""Features that only some models need: caps, sinks, dropout, gradients of lse, starts, pages, entries, many head
+dimensions."""
 
 import itertools
 
@@ -50,7 +51,7 @@ def test_every_head_dim():
 
 
 def test_columns_beyond_are_not_touched():
-    """What lies beside rows of 40 and 200 elements, in the same tensor, is neither read nor written."""
+    """Elements of the same tensor beside rows of 40 and 200 elements are neither read nor written."""
     for d in (40, 200):
         whole = torch.full((7, 1, 90, 2, d + 8), float("nan"), device=DEVICE, dtype=torch.float16)
         q, k, v, grad, *out = (t[..., :d] for t in whole)
@@ -136,7 +137,7 @@ def test_dropout():
 
 
 def test_dropout_is_that_of_flash_attention():
-    """Its bits for a seed and an offset, and how far its kernels have the generator go on."""
+    """Its bits for a seed and an offset, and the distance by which its kernels advance the generator."""
     from wheelsmith_kernels import _flash
 
     for seed, offset in ((0, 16), (123456789, (1 << 32) - 5)):
@@ -144,7 +145,7 @@ def test_dropout_is_that_of_flash_attention():
         kept = _flash.kept(random, 1, 4, 40, 70, 0.17)
         q, k = make(40, 4, 64, 2), make(70, 4, 64, 2)
         assert torch.equal(weights_of(q, k, random, 0.17)[1] > 0, kept)
-    # Row 17 of head 2 of the second sequence: bytes of another program.
+    # Row 17 of head 2 of the second sequence: its bytes come from a different program.
     half = _flash.kept(random, 1, 4, 40, 70, 0.5)[2, 17, :48]
     assert "".join("01"[int(x)] for x in half) == "001101100010110111101111011010111111010110101100"
     if DEVICE == "cuda":

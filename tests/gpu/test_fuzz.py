@@ -30,7 +30,7 @@ def near(found, wanted, limit, name, rounding=0.0):
 
 
 def rows(r, batch, n, heads, d):
-    """Of a tensor, a view with other strides, or behind an odd element."""
+    """A view of a tensor with different strides, or behind an odd element."""
     kind = r.randrange(4)
     if kind == 0:
         return torch.randn(batch, heads, n, d, device=DEVICE).half().transpose(1, 2)
@@ -236,7 +236,7 @@ def scan(r):
     near(out, wanted, limit, "out")
     near(last, state, limit, "last")
     grad = torch.randn_like(out)
-    # Of no steps nothing depends on most of them.
+    # With zero steps the result depends on few of the inputs.
     wanted = torch.autograd.grad(wanted, doubles, grad.double(), allow_unused=True, materialize_grads=True)
     for name, g, w in zip("u delta A B C D z bias".split(), torch.autograd.grad(out, leaves, grad), wanted):
         near(g, w, 5 * limit, "d" + name)

@@ -42,7 +42,7 @@ def innermost(function):
 
 
 def implementation(function):
-    """Of a decorated function: in a closure cell behind functools.wraps."""
+    """A decorated function is in a closure cell behind functools.wraps."""
     while function is not None:
         for cell in getattr(function, "__closure__", None) or ():
             found = cell.cell_contents

@@ -1,6 +1,6 @@
 """Kernels that are launched for the first time on a GPU whose memory is full: an error that torch has, and nothing is lost.
 
-In a process of its own, where no kernel is on the device yet. Whoever else uses the GPU meanwhile finds it full.
+In a process of its own, where no kernel is on the device yet. Other programs on this GPU find its memory full meanwhile.
 """
 
 import ctypes

@@ -31,7 +31,7 @@ def test_block_is_that_of_masks():
 
 
 def batch():
-    """Noise, and among the first tokens one of 8 answers, six times, to be told from the middle on."""
+    """Noise, with one of 8 answers six times among the first tokens; from the middle on the model must repeat the answer."""
     ids, answer = torch.randint(8, (16, 512), device=DEVICE), torch.randint(8, (16, 1), device=DEVICE)
     ids.scatter_(1, torch.rand(16, 60, device=DEVICE).topk(6).indices, answer.expand(16, 6) + 8)
     return ids, answer.expand(16, 256)

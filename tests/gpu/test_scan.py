@@ -15,7 +15,7 @@ LIMITS = {HALF: (1e-3, 1e-5), BFLOAT: (8e-3, 1e-5), FLOAT: (2e-6, 1e-5)}
 
 
 def poison():
-    """What is allocated next holds NaN: what nobody writes shows."""
+    """Fills free memory with NaN, so that unwritten elements become visible."""
     blocks = [torch.full((1 << n,), float("nan"), device=DEVICE) for n in range(8, 26)]
     del blocks
 
@@ -119,7 +119,7 @@ def test_every_kind():
 
 
 def test_split_time_is_the_same():
-    """However many parts time has, the result is the same but for rounding."""
+    """The number of parts of the time axis changes the result by rounding only."""
     tensors = inputs(2, 130, 1000, 16, FLOAT)
     kept, results = _scan_calls.parts_of, []
     try:
@@ -147,7 +147,7 @@ def test_the_same_bits():
 
 
 def test_layouts_of_mamba():
-    """What models hand over: halves of one tensor, delta with batch inside, B and C of one product."""
+    """Inputs as models pass them: halves of one tensor, delta with batch inside, B and C of one product."""
     batch, dim, length = 2, 512, 130
     xz = torch.randn(batch, 2 * dim, length, device=DEVICE).half()
     u, z = xz.chunk(2, dim=1)
@@ -172,7 +172,7 @@ def test_last_state_has_no_gradient_and_what_needs_none_gets_none():
 
 
 def test_raw_backward():
-    """What mamba_inner_fn asks for: dz where it says, and out_z again."""
+    """The arguments of mamba_inner_fn: dz into the given tensor, and out_z again."""
     tensors = inputs(2, 96, 140, 16, HALF)
     out, x, out_z = _scan.fwd(*tensors, True)
     dxz = torch.full((2, 192, 140), float("nan"), device=DEVICE, dtype=HALF)

@@ -1,4 +1,4 @@
-"""What a call writes into a struct of wsk.h, member by member. Nothing is launched: of the library only sizes are asked."""
+"""Checks each member of the wsk.h structs that a call fills. It launches no kernel; the library only returns sizes."""
 
 import torch
 from test_attention import DEVICE
@@ -84,7 +84,7 @@ def test_a_step():
         wanted += weight.data_ptr(), *weight.stride(), 0, *plane(state), 4, 5, lengths.data_ptr(), entries.data_ptr()
         assert caught.calls == [("conv_update", caught.calls[0][1])]
         assert _structs.CONV_STEP.whole.unpack(caught.calls[0][1]) == wanted
-    # What is remembered is of a signature: other strides, types and none at all are checked anew.
+    # The cache is keyed by signature: changed strides, types and missing tensors are checked again.
     for wrong in (dict(conv_state=state[:, :8]), dict(weight=weight[:8]), dict(x=x.float()), dict(cache_seqlens=lengths.long())):
         try:
             wk.causal_conv1d_update(**{**dict(x=x, conv_state=state, weight=weight, conv_state_indices=entries), **wrong})
@@ -114,7 +114,7 @@ def test_a_scan():
             assert name == "scan_forward" and fields[:10] == (_structs.SCAN.size, FLOAT16, 2, 9, 16, 5, 1, 1, 1, 0)
             assert fields[10:19] == rows(u) + rows(delta) + rows(z) and fields[20:22] == tuple(out_z.stride()[:2])
             assert fields[22:25] == rows(out_z) and fields[25:28] == (A.data_ptr(), *A.stride())
-            # Of one group, the stride of groups is that of no step.
+            # With one group, the stride between groups is unused.
             assert fields[28:31:2] == (B.data_ptr(), 0) and fields[29] == 5 * 24 and fields[31:33] == (24, 1)
             assert fields[34] == C.data_ptr() and fields[35] == C.stride(0) and fields[37:39] == (16, 1)
             assert fields[40:42] == (D.data_ptr(), 0) and bool(fields[42]) == saves and not any(fields[43:])

@@ -139,7 +139,7 @@ def test_graphs():
 
 
 def test_a_first_call_while_capturing():
-    """Cannot try what runs here: it says so, and nothing of it is remembered."""
+    """The trial cannot run: the reason is reported and not cached."""
     if DEVICE == "cpu":
         raise unittest.SkipTest("needs a GPU")
     q, k, v = make(41, 4), make(301, 2), make(301, 2)

@@ -1,4 +1,4 @@
-"""What models of transformers ask of attention, by small random ones: logits and gradients beside its eager ones."""
+"""Attention as models of transformers use it, with small random models: logits and gradients beside its eager ones."""
 
 import types
 import unittest
@@ -367,7 +367,7 @@ class Four(torch.nn.Module):
 
 
 def test_float32_rows():
-    """Of a model whose norms are kept in float32, with and without linear layers of 4 bits, and under autocast."""
+    """A model with norms in float32, with and without linear layers of 4 bits, and under autocast."""
     for four in (False, True):
         model = ready(decoders()["llama"])
         for module in list(model.modules()):
