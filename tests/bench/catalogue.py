@@ -4,8 +4,10 @@ matrix/catalogue.json and writes what came of each
 Without NAME none is built: the table is written again, with what the package index has now. NAME==V is a recipe that the matrix does
 not have. With --part a build stops after T (10m), and the row says how far it came. With --torch they are built for
 another release, and of that the row says only where they were imported: PYTHON is an interpreter that has this torch. DIST is a
-folder that a build left elsewhere (with --torch and --python, its wheels are imported there), FILE what tests/gpu/catalogue.py wrote there ($OUT/gpu.json). What is known of each row is
-kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes, of the table of docs/proofs.md and of the index. The plans in the pages of
+folder that a build left elsewhere (with --torch and --python, its wheels are imported there), FILE what
+tests/gpu/catalogue.py wrote there ($OUT/gpu.json). docs/bench/catalogue.json keeps the facts of each row;
+docs/catalogue.md is made of that file, of the recipes, of the table of docs/proofs.md and of the index. The plans in
+the pages of
 PLANS are made again as well.
 """
 import argparse
@@ -107,7 +109,7 @@ def merge_part(kept, folder, options):
 
 
 def import_in(python, wheel, package):
-    """"" if the modules that the recipe names can be imported by this Python; the last line of what it says otherwise."""
+    """"" if this Python can import the modules of the recipe, else the last line of its output."""
     name, _, version = package.rpartition("-")
     with open(f"{ROOT}/recipes/{name}/{version}.json", encoding="utf-8") as file:
         modules = relaxed(file.read()).get("check", {}).get("import", [])
@@ -120,7 +122,7 @@ def import_in(python, wheel, package):
 
 
 def import_of(cell, package, folder, options):
-    """What to say of a torch: "" that it was imported there, a reason, None that nobody knows."""
+    """The text for a torch: "" if the import works there, a reason if not, or None if untried."""
     if not cell.get("wheel"):
         return cell["reason"] if cell["decision"] == "failed" else None
     if cell.get("import", {}).get("verdict") == "ok" and f"/torch{options.torch or ''}" in cell["cell"]:
@@ -129,7 +131,7 @@ def import_of(cell, package, folder, options):
 
 
 def merge(kept, folder, options, gpu):
-    """Takes the cells of build.json in."""
+    """Merges the cells of build.json into the kept rows."""
     with open(f"{folder}/build.json", encoding="utf-8") as file:
         cells = json.load(file)["cells"]
     today = str(datetime.date.today())
@@ -170,7 +172,7 @@ def merge_proofs(kept):
 
 
 def plan(matrix, *words):
-    """What `plan` prints where nothing was built or measured yet."""
+    """The output of `plan` for a row without a build or a measurement."""
     with tempfile.TemporaryDirectory() as store:
         return subprocess.run([PROGRAM, "plan", "-m", matrix, "--store", store, *words], cwd=ROOT, check=True,
                               stdout=subprocess.PIPE, text=True).stdout
