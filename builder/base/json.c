@@ -1,58 +1,470 @@
-/* json.c - the scanner finds places and mistakes (json_scan.h), cJSON decodes; both trees are
- * walked together. What a key means is left to config/. */
+/* json.c - reading JSON: a recursive descent that notes the place of each value, decodes strings
+ * and reports what it expected. Grammar: RFC 8259. Relaxed texts may have comments of both kinds and
+ * trailing commas. json_write.c writes. */
 #include "base/json.h"
 
 #include "base/fs.h"
-#include "base/json_scan.h"
-
-#include <cjson/cJSON.h>
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define LARGEST_FILE ((size_t)64 << 20)
+#define DEEPEST 100
+#define MOST_VALUES 1000000 /* a hostile page costs at most some 200 MB */
+
+/* A text that a message shows is cut there. */
+#define SHOWN(len) ((len) > 60 ? 60 : (int)(len))
+
+struct scan {
+	struct ws_json_doc *doc;
+	size_t at; /* the next byte */
+	bool relaxed;
+	unsigned depth;
+	size_t values;
+	struct ws_arena *a;
+	struct ws_err *err;
+};
+
+WS_PRINTF(5, 0)
+static bool
+fail_at(const struct ws_json_doc *doc, size_t offset, size_t len, struct ws_err *err,
+	const char *format, va_list values)
+{
+	char text[sizeof(err->text)];
+	vsnprintf(text, sizeof(text), format, values);
+	ws_err_set(err, WS_ERR_CONFIG, "%s", text);
+	return ws_err_at(err, doc->name, doc->text, offset, len);
+}
+
+WS_PRINTF(4, 5)
+static bool
+fail(const struct scan *s, size_t offset, size_t len, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	fail_at(s->doc, offset, len, s->err, format, values);
+	va_end(values);
+	return false;
+}
+
+/* The next byte; '\0' at the end only, since the text holds none. */
+static char
+peek(const struct scan *s)
+{
+	return s->doc->text[s->at];
+}
+
+/* Bytes of what looks like one word or number: letters, digits, '_', '+', '-', '.'. */
+static size_t
+word_len(const char *text)
+{
+	size_t len = 0;
+	while (ws_is_letter(text[len]) || ws_is_digit(text[len])
+		|| (text[len] && strchr("_+-.", text[len]))) {
+		len++;
+	}
+	return len;
+}
+
+/* "expected X, found Y" at the next byte; Y is a whole word where there is one. */
+static bool
+expected(const struct scan *s, const char *what)
+{
+	const char *next = s->doc->text + s->at;
+	size_t len = word_len(next);
+	if (*next == '\0') {
+		return fail(s, s->at, 1, "expected %s, found the end of the text", what);
+	}
+	if (*next == '"') {
+		return fail(s, s->at, 1, "expected %s, found a string", what);
+	}
+	if ((unsigned char)*next < ' ') {
+		return fail(s, s->at, 1, "expected %s, found byte 0x%02x", what, (unsigned)*next);
+	}
+	if (len == 0) {
+		len = ws_utf8_len(next, s->doc->len - s->at);
+	}
+	return fail(s, s->at, len, "expected %s, found '%.*s'", what, SHOWN(len), next);
+}
+
+/* ---- tokens ---- */
+
+/* At a '/': moves over one comment. */
+static bool
+skip_comment(struct scan *s)
+{
+	const char *text = s->doc->text + s->at;
+	const char *end = text + strcspn(text, "\n");
+	if (text[1] != '/') {
+		if (text[1] != '*') {
+			return fail(s, s->at, 1, "expected '//' or '/*', found a single '/'");
+		}
+		end = strstr(text + 2, "*/");
+		if (!end) {
+			return fail(s, s->at, 2, "comment is not closed");
+		}
+		end += 2;
+	}
+	if (!s->relaxed) {
+		return fail(s, s->at, (size_t)(end - text), "comment where plain JSON is wanted");
+	}
+	s->at += (size_t)(end - text);
+	return true;
+}
 
 static bool
-same_kind(const struct ws_json *value, const cJSON *other)
+skip_space(struct scan *s)
 {
-	switch (value->kind) {
-	case WS_JSON_NULL:
-		return cJSON_IsNull(other);
-	case WS_JSON_BOOL:
-		return cJSON_IsBool(other) && cJSON_IsTrue(other) == value->truth;
-	case WS_JSON_NUMBER:
-		return cJSON_IsNumber(other);
-	case WS_JSON_STRING:
-		return cJSON_IsString(other);
-	case WS_JSON_ARRAY:
-		return cJSON_IsArray(other);
-	case WS_JSON_OBJECT:
-		return cJSON_IsObject(other);
+	for (;;) {
+		s->at += strspn(s->doc->text + s->at, " \t\r\n");
+		if (peek(s) != '/') {
+			return true;
+		}
+		if (!skip_comment(s)) {
+			return false;
+		}
+	}
+}
+
+/* The value of four hexadecimal digits, or -1. */
+static int
+hex4(const char *text)
+{
+	int value = 0;
+	for (size_t i = 0; i < 4; i++) {
+		int digit = ws_hex_digit(text[i]);
+		if (digit < 0) {
+			return -1;
+		}
+		value = value * 16 + digit;
+	}
+	return value;
+}
+
+/* Length of "\uXXXX" at byte @at of the text; of two of them for a character beyond U+FFFF. 0: it is
+ * a mistake. */
+static size_t
+unicode_len(const struct scan *s, size_t at)
+{
+	const char *here = s->doc->text + at;
+	int unit = hex4(here + 2), second;
+	if (unit < 0) {
+		fail(s, at, 2, "expected four hexadecimal digits after '\\u'");
+	} else if (unit == 0) {
+		fail(s, at, 6, "'\\u0000' cannot stand in a text");
+	} else if (unit >= 0xdc00 && unit <= 0xdfff) {
+		fail(s, at, 6, "'%.6s' is the second half of a character without its first", here);
+	} else if (unit < 0xd800 || unit > 0xdbff) {
+		return 6;
+	} else {
+		second = here[6] == '\\' && here[7] == 'u' ? hex4(here + 8) : -1;
+		if (second >= 0xdc00 && second <= 0xdfff) {
+			return 12;
+		}
+		fail(s, at, 6, "'%.6s' is the first half of a character without its second", here);
+	}
+	return 0;
+}
+
+static size_t
+escape_len(const struct scan *s, size_t at)
+{
+	char c = s->doc->text[at + 1];
+	if (c == 'u') {
+		return unicode_len(s, at);
+	}
+	if (c != '\0' && strchr("\"\\/bfnrt", c)) {
+		return 2;
+	}
+	fail(s, at, c == '\0' ? 1 : 2, "unknown escape in a string");
+	ws_err_cure(s->err, "a backslash itself is written \\\\");
+	return 0;
+}
+
+static char *
+put_utf8(char *out, uint32_t code)
+{
+	if (code < 0x80) {
+		*out++ = (char)code;
+		return out;
+	}
+	unsigned more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+	*out++ = (char)(lead[more] | code >> (6 * more));
+	while (more-- > 0) {
+		*out++ = (char)(0x80 | (code >> (6 * more) & 0x3f));
+	}
+	return out;
+}
+
+/* The text between two quotes, whose escapes are right. */
+static const char *
+decode(const char *in, size_t len, struct ws_arena *a)
+{
+	static const char names[] = "bfnrt", values[] = "\b\f\n\r\t";
+	char *text = ws_arena_alloc(a, len + 1), *out = text;
+	for (const char *end = in + len; in < end;) {
+		if (*in != '\\') {
+			*out++ = *in++;
+		} else if (in[1] != 'u') {
+			const char *name = strchr(names, in[1]);
+			*out++ = name ? values[name - names] : in[1];
+			in += 2;
+		} else {
+			uint32_t code = (uint32_t)hex4(in + 2);
+			in += 6;
+			if (code >= 0xd800 && code <= 0xdbff) {
+				code = 0x10000 + ((code - 0xd800) << 10) + ((uint32_t)hex4(in + 2) - 0xdc00);
+				in += 6;
+			}
+			out = put_utf8(out, code);
+		}
+	}
+	return text;
+}
+
+static bool
+scan_string(struct scan *s, const char **value)
+{
+	const char *text = s->doc->text;
+	size_t start = s->at, at = start + 1;
+	while (text[at] != '"') {
+		unsigned char c = (unsigned char)text[at];
+		if (c == '\n' || c == '\r' || c == '\0') {
+			return fail(s, start, at - start, "string is not closed on its line");
+		}
+		if (c < ' ') {
+			fail(s, at, 1, "control character 0x%02x in a string", c);
+			return ws_err_cure(s->err, "write \\u%04x", c);
+		}
+		size_t len = c == '\\' ? escape_len(s, at) : 1;
+		if (len == 0) {
+			return false;
+		}
+		at += len;
+	}
+	*value = decode(text + start + 1, at - start - 1, s->a);
+	s->at = at + 1;
+	return true;
+}
+
+static size_t
+digits_at(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* By the grammar alone; 0 when it is none. */
+static size_t
+match_number(const char *text)
+{
+	const char *p = text + (*text == '-');
+	size_t whole = digits_at(p);
+	if (whole == 0 || (whole > 1 && *p == '0')) {
+		return 0;
+	}
+	p += whole;
+	if (*p == '.') {
+		size_t fraction = digits_at(p + 1);
+		p += fraction + 1;
+		if (fraction == 0) {
+			return 0;
+		}
+	}
+	if (*p == 'e' || *p == 'E') {
+		p += 1 + (p[1] == '+' || p[1] == '-');
+		size_t exponent = digits_at(p);
+		p += exponent;
+		if (exponent == 0) {
+			return 0;
+		}
+	}
+	return (size_t)(p - text);
+}
+
+static bool
+scan_number(struct scan *s, const char **value)
+{
+	const char *text = s->doc->text + s->at;
+	size_t len = match_number(text), word = word_len(text);
+	if (len != word) {
+		fail(s, s->at, word, "'%.*s' is not a number", SHOWN(word), text);
+		return ws_err_cure(s->err, "write \"%.*s\" in quotes if it is a text", SHOWN(word), text);
+	}
+	*value = ws_arena_copy(s->a, text, len);
+	s->at += len;
+	return true;
+}
+
+/* true, false, null; else a word that should have been one of them, or a string. */
+static bool
+scan_word(struct scan *s, struct ws_json *value)
+{
+	static const struct {
+		const char *word;
+		enum ws_json_kind kind;
+		bool truth;
+	} words[] = {
+		{"null", WS_JSON_NULL, false},
+		{"false", WS_JSON_BOOL, false},
+		{"true", WS_JSON_BOOL, true},
+	};
+	const char *text = s->doc->text + s->at;
+	size_t len = word_len(text);
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		bool same_len = strlen(words[i].word) == len;
+		if (same_len && strncmp(text, words[i].word, len) == 0) {
+			value->kind = words[i].kind;
+			value->truth = words[i].truth;
+			s->at += len;
+			return true;
+		}
+		if (same_len && strncasecmp(text, words[i].word, len) == 0) {
+			expected(s, "a value");
+			return ws_err_cure(s->err, "write %s in lower case", words[i].word);
+		}
+	}
+	expected(s, "a value");
+	if (len > 0 || *text == '\'') {
+		ws_err_cure(s->err, "use double quotes for strings");
 	}
 	return false;
 }
 
-/* Copies decoded texts and keys over from cJSON's tree; false when it has another shape. */
+/* ---- values ---- */
+
+static bool scan_value(struct scan *s, struct ws_json *value);
+
 static bool
-adopt(const struct ws_json_doc *doc, struct ws_json *value, const cJSON *other, struct ws_arena *a)
+scan_key(struct scan *s, struct ws_json *member, bool first)
 {
-	if (!same_kind(value, other)) {
+	if (peek(s) != '"') {
+		return expected(s, first ? "a key in double quotes or '}'" : "a key in double quotes");
+	}
+	member->key_offset = s->at;
+	if (!scan_string(s, &member->key) || !skip_space(s)) {
 		return false;
 	}
-	if (value->kind == WS_JSON_STRING) {
-		value->text = ws_arena_strdup(a, other->valuestring);
-	} else if (value->kind == WS_JSON_NUMBER) {
-		value->text = ws_arena_copy(a, doc->text + value->offset, value->len);
+	if (peek(s) != ':') {
+		return expected(s, "':' after the key");
 	}
-	const cJSON *from = other->child;
-	for (struct ws_json *child = value->first; child; child = child->next, from = from->next) {
-		if (!from || !adopt(doc, child, from, a)) {
+	s->at++;
+	return skip_space(s);
+}
+
+/* After a member: over a comma, or to the closing bracket. */
+static bool
+scan_separator(struct scan *s, char closer)
+{
+	if (!skip_space(s)) {
+		return false;
+	}
+	size_t comma = s->at;
+	if (peek(s) == closer) {
+		return true;
+	}
+	if (peek(s) != ',') {
+		return expected(s, closer == ']' ? "',' or ']'" : "',' or '}'");
+	}
+	s->at++;
+	if (!skip_space(s)) {
+		return false;
+	}
+	return s->relaxed || peek(s) != closer || fail(s, comma, 1, "comma after the last value");
+}
+
+static bool
+scan_members(struct scan *s, struct ws_json *value)
+{
+	bool object = value->kind == WS_JSON_OBJECT;
+	char closer = object ? '}' : ']';
+	struct ws_json **link = &value->first;
+	s->at++;
+	if (!skip_space(s)) {
+		return false;
+	}
+	while (peek(s) != closer) {
+		struct ws_json *member = WS_NEW(s->a, struct ws_json);
+		if ((object && !scan_key(s, member, value->count == 0)) || !scan_value(s, member)
+			|| !scan_separator(s, closer)) {
 			return false;
 		}
-		child->key = value->kind == WS_JSON_OBJECT ? ws_arena_strdup(a, from->string) : NULL;
+		*link = member;
+		link = &member->next;
+		value->count++;
 	}
-	return !from;
+	s->at++;
+	return true;
+}
+
+static bool
+scan_nested(struct scan *s, struct ws_json *value)
+{
+	if (s->depth == DEEPEST) {
+		return fail(s, s->at, 1, "nested more than %d deep", DEEPEST);
+	}
+	s->depth++;
+	if (!scan_members(s, value)) {
+		/* At the end, or at the ':' of a key that stands where the list should have ended. */
+		bool open = peek(s) == '\0' || (peek(s) == ':' && value->kind == WS_JSON_ARRAY);
+		if (open && s->err && s->err->cure[0] == '\0') {
+			struct ws_err opened = {0};
+			ws_err_at(&opened, s->doc->name, s->doc->text, value->offset, 1);
+			ws_err_cure(
+				s->err, "the '%c' at %s is not closed", s->doc->text[value->offset], opened.place);
+		}
+		return false;
+	}
+	s->depth--;
+	return true;
+}
+
+static bool
+scan_value(struct scan *s, struct ws_json *value)
+{
+	bool done;
+	char c = peek(s);
+	if (++s->values > MOST_VALUES) {
+		return fail(s, s->at, 1, "more than %d values", MOST_VALUES);
+	}
+	value->offset = s->at;
+	if (c == '{' || c == '[') {
+		value->kind = c == '{' ? WS_JSON_OBJECT : WS_JSON_ARRAY;
+		done = scan_nested(s, value);
+	} else if (c == '"') {
+		value->kind = WS_JSON_STRING;
+		done = scan_string(s, &value->text);
+	} else if (ws_is_digit(c) || c == '-' || c == '+' || c == '.') {
+		value->kind = WS_JSON_NUMBER;
+		done = scan_number(s, &value->text);
+	} else {
+		done = scan_word(s, value);
+	}
+	value->len = s->at - value->offset;
+	return done;
+}
+
+/* ---- a text ---- */
+
+/* No NUL, nothing but UTF-8: afterwards '\0' means the end, and messages may quote the text. */
+static bool
+check_bytes(const struct scan *s)
+{
+	const struct ws_json_doc *doc = s->doc;
+	for (size_t at = 0; at < doc->len;) {
+		size_t len = ws_utf8_len(doc->text + at, doc->len - at);
+		unsigned char c = (unsigned char)doc->text[at];
+		if (len == 0) {
+			return fail(s, at, 1, "byte 0x%02x is not UTF-8", c);
+		}
+		if (c == '\0') {
+			return fail(s, at, 1, "NUL byte");
+		}
+		at += len;
+	}
+	return true;
 }
 
 static int
@@ -114,19 +526,12 @@ check_keys(const struct ws_json_doc *doc, const struct ws_json *value, struct ws
 static bool
 parse(struct ws_json_doc *doc, enum ws_json_flags flags, struct ws_arena *a, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf plain = {0};
-	if (!ws_json_scan(doc, flags, a, &plain, err)) {
+	struct scan s = {.doc = doc, .relaxed = flags & WS_JSON_RELAXED, .a = a, .err = err};
+	doc->root = WS_NEW(a, struct ws_json);
+	if (!check_bytes(&s) || !skip_space(&s) || !scan_value(&s, doc->root) || !skip_space(&s)) {
 		return false;
 	}
-	const char *text = plain.len > 0 ? plain.data : doc->text;
-	cJSON *tree = cJSON_ParseWithLength(text, doc->len);
-	bool agreed = tree && adopt(doc, doc->root, tree, a);
-	cJSON_Delete(tree);
-	if (!agreed) {
-		return ws_err_set(err, WS_ERR_INTERNAL,
-			"internal error: two JSON parsers disagree about '%s'", doc->name);
-	}
-	return check_keys(doc, doc->root, err);
+	return peek(&s) == '\0' ? check_keys(doc, doc->root, err) : expected(&s, "the end of the text");
 }
 
 /* Copies the text, less a byte order mark. */
@@ -251,17 +656,6 @@ ws_json_kind_name(enum ws_json_kind kind)
 		[WS_JSON_OBJECT] = "an object",
 	};
 	return names[kind];
-}
-
-WS_PRINTF(5, 0)
-static bool
-fail_at(const struct ws_json_doc *doc, size_t offset, size_t len, struct ws_err *err,
-	const char *format, va_list values)
-{
-	char text[sizeof(err->text)];
-	vsnprintf(text, sizeof(text), format, values);
-	ws_err_set(err, WS_ERR_CONFIG, "%s", text);
-	return ws_err_at(err, doc->name, doc->text, offset, len);
 }
 
 bool

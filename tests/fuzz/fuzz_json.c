@@ -1,5 +1,5 @@
-/* fuzz_json.c - any bytes as JSON: the scanner and cJSON must agree, every mistake must have its
- * place, and what was read must survive being written and read again. */
+/* fuzz_json.c - any bytes as JSON: every mistake has a place, and a value that was read stays the
+ * same when it is written and read again. */
 #include "base/json.h"
 
 #include <stdlib.h>
