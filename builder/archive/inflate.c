@@ -25,8 +25,7 @@ ws_inflate_make(void)
 	}
 	/* Negative: no zlib header. 15: deflate's largest window, 32 KiB. */
 	if (!z || inflateInit2(&z->stream, -15) != Z_OK) {
-		fputs("wheelsmith: out of memory\n", stderr);
-		abort();
+		ws_out_of_memory();
 	}
 	return z;
 }

@@ -22,11 +22,11 @@ struct ws_arena {
 	struct block *last;
 };
 
-static void
-out_of_memory(void)
+void
+ws_out_of_memory(void)
 {
 	fputs("wheelsmith: out of memory\n", stderr);
-	abort();
+	_exit(WS_EXIT_NO_MEMORY);
 }
 
 static struct block *
@@ -41,7 +41,7 @@ add_block(struct ws_arena *a, size_t at_least)
 	}
 	struct block *b = malloc(sizeof(*b) + size);
 	if (!b) {
-		out_of_memory();
+		ws_out_of_memory();
 	}
 	b->before = a->last;
 	b->size = size;
@@ -55,7 +55,7 @@ ws_arena_make(void)
 {
 	struct ws_arena *a = calloc(1, sizeof(*a));
 	if (!a) {
-		out_of_memory();
+		ws_out_of_memory();
 	}
 	return a;
 }
@@ -74,7 +74,7 @@ void *
 ws_arena_alloc(struct ws_arena *a, size_t size)
 {
 	if (size > SIZE_MAX - ALIGNMENT - sizeof(struct block)) {
-		out_of_memory();
+		ws_out_of_memory();
 	}
 	size_t rounded = (size + ALIGNMENT) & ~(ALIGNMENT - 1);
 	struct block *b = a->last;

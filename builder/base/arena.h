@@ -2,8 +2,8 @@
  * arena.h - memory by lifetime: a bump allocator, arrays and maps that grow in it
  *
  * There are three lifetimes: the session's, the plan's and the job's; whoever passes the arena owns
- * the result. Nothing is freed one by one. Memory is zeroed. When the host has no memory left, the
- * process aborts: callers never check for NULL.
+ * the result. Nothing is freed one by one. Memory is zeroed. A process that gets no memory exits:
+ * callers never check for NULL.
  */
 #ifndef WS_BASE_ARENA_H
 #define WS_BASE_ARENA_H
@@ -15,6 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/** Exit status of a process that got no memory. sys/child.c knows a child at its limit by it. */
+#define WS_EXIT_NO_MEMORY 71
+
+/** Prints one line and exits with WS_EXIT_NO_MEMORY. */
+_Noreturn void ws_out_of_memory(void);
 
 struct ws_arena;
 

@@ -228,7 +228,7 @@ keep(EVP_PKEY *pkey, const char *path, const char *what, struct ws_err *err)
 	}
 	struct ws_sign_key *key = calloc(1, sizeof(*key));
 	if (!key) {
-		abort();
+		ws_out_of_memory();
 	}
 	key->pkey = pkey;
 	return key;

@@ -1,6 +1,6 @@
 /* json.c - reading JSON: a recursive descent that notes the place of each value, decodes strings
- * and reports what it expected. Grammar: RFC 8259. Relaxed texts may have comments of both kinds and
- * trailing commas. json_write.c writes. */
+ * and reports what it expected. Grammar: RFC 8259. Relaxed texts may have comments of both kinds
+ * and trailing commas. json_write.c writes. */
 #include "base/json.h"
 
 #include "base/fs.h"
@@ -143,8 +143,8 @@ hex4(const char *text)
 	return value;
 }
 
-/* Length of "\uXXXX" at byte @at of the text; of two of them for a character beyond U+FFFF. 0: it is
- * a mistake. */
+/* Length of "\uXXXX" at byte @at of the text; of two of them for a character beyond U+FFFF. 0: a
+ * mistake. */
 static size_t
 unicode_len(const struct scan *s, size_t at)
 {
@@ -485,7 +485,7 @@ find_twice(const struct ws_json *object, const struct ws_json **earlier)
 	const struct ws_json *twice = NULL;
 	size_t count = 0;
 	if (!sorted) {
-		abort();
+		ws_out_of_memory();
 	}
 	for (WS_JSON_EACH(member, object)) {
 		sorted[count++] = member;

@@ -24,7 +24,7 @@ ws_json_begin(void)
 {
 	struct ws_json_writer *w = calloc(1, sizeof(*w));
 	if (!w) {
-		abort();
+		ws_out_of_memory();
 	}
 	return w;
 }

@@ -176,8 +176,7 @@ ws_buf_reserve(struct ws_buf *b, size_t more)
 		cap = cap < wanted ? wanted : cap;
 		char *data = realloc(b->data, cap);
 		if (!data) {
-			fputs("wheelsmith: out of memory\n", stderr);
-			abort();
+			ws_out_of_memory();
 		}
 		b->data = data;
 		b->cap = cap;

@@ -122,13 +122,13 @@ conclude(const struct asking *k, const struct ws_exit *end, struct ws_err *err)
 		return ws_err_set(
 			err, k->kind, "%s takes more than %u s of processor time", k->name, k->limits.cpu_s);
 	}
-	if (k->order->order && strstr(ws_buf_text(k->output), "out of memory")) {
-		return ws_err_set(err, k->kind, "%s takes more than %ju MiB of memory", k->name,
-			(uintmax_t)(k->limits.memory_bytes >> 20));
-	}
 	if (end->signal) {
 		return ws_err_set(err, k->kind, "%s was ended by signal %d (%s)", k->name, end->signal,
 			strsignal(end->signal));
+	}
+	if (k->order->order && end->code == WS_EXIT_NO_MEMORY) {
+		return ws_err_set(err, k->kind, "%s takes more than %ju MiB of memory", k->name,
+			(uintmax_t)(k->limits.memory_bytes >> 20));
 	}
 	return end->code == 0 || fail_own_error(k, end->code, err);
 }

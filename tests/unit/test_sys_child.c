@@ -113,7 +113,7 @@ ask_ours(const char *script, const char *answer, struct ws_arena *a, struct ws_b
 		.dir = ws_test_dir(a),
 		.order = &text,
 		.answer = answer,
-		.limits = {.answer_bytes = 1000}};
+		.limits = {.answer_bytes = 1000, .memory_bytes = (uint64_t)64 << 20}};
 	return ws_child_ask(&order, out, err);
 }
 
@@ -142,6 +142,33 @@ WS_TEST(an_error_of_one_of_ours_is_the_error)
 	assert_fails(ask_ours("kill -SEGV $$", NULL, a, NULL, &err), err, WS_ERR_BUILD);
 	assert_string_equal(err.text, "'/bin/sh' was ended by signal 11 (Segmentation fault)");
 }
+
+WS_TEST(the_exit_code_tells_that_memory_ran_out)
+{
+	struct ws_err err;
+	const char *quotes = "echo 'error: the server is out of memory' >&2; exit 4";
+	assert_fails(ask_ours(quotes, NULL, a, NULL, &err), err, WS_ERR_FETCH);
+	assert_string_equal(err.text, "the server is out of memory");
+	assert_ok(ask_ours("echo 'name: out of memory'", NULL, a, NULL, &err), err);
+	assert_fails(ask_ours("exit 71", NULL, a, NULL, &err), err, WS_ERR_BUILD);
+	assert_string_equal(err.text, "'/bin/sh' takes more than 64 MiB of memory");
+}
+
+#ifndef __SANITIZE_ADDRESS__
+WS_TEST(a_process_without_memory_exits_with_that_code)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		ws_limit(0, &(struct ws_limits){.memory_bytes = (uint64_t)64 << 20});
+		ws_arena_alloc(a, (size_t)256 << 20);
+		_exit(0);
+	}
+	int status = 0;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 71);
+}
+#endif
 
 /* ---- signals ---- */
 
