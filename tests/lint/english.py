@@ -170,7 +170,7 @@ def found_in(path):
     for line, block in texts(path, text):
         for short, sentence in sentences(block):
             for kind, pattern in KINDS.items():
-                if short and kind == 4:  # a message may go on in another literal
+                if short and (kind == 4 or re.match(r"(?:Of|One of)\b", sentence)):  # a part of a longer message
                     continue
                 if pattern.search(sentence):
                     yield line, kind, sentence

@@ -1,4 +1,5 @@
-"""Attention, causal convolution and the selective scan for every torch and Python, from compute capability 7.5 on.
+"""Attention, causal convolution and the selective scan for every torch and Python, for GPUs of compute capability 7.5
+and newer.
 
 attention() takes a call to flash_attn, to this package's kernels or to torch's own; pack() and unpack()
 turn padded batches into packed rows; attn_implementation() and patch() are for transformers; causal_conv1d_fn()

@@ -17,7 +17,7 @@ _modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 
 
 class _More(typing.NamedTuple):
-    """What a call has beside q, k and v; None: nothing."""
+    """The arguments of a call besides q, k and v; None means "not given"."""
 
     cu_q: typing.Any
     cu_k: typing.Any
@@ -76,7 +76,7 @@ def _constant(head_dim):
 
 
 def _attend(q, k, v, more, scale, left, right, key):
-    """o, and (backend, why). What takes a call with a key is remembered by it."""
+    """o, and (backend, why). The backend of a call is cached by the key of the call."""
     packed, starts = more.cu_q is not None, more.start_q is not None or more.start_k is not None
     used = more.used_q is not None or more.used_k is not None
     why = choose_once(
@@ -151,8 +151,8 @@ def attention(
 
     q: [batch, rows, heads, head_dim]; k, v: [batch, keys, heads_k, head_dim], of the same dtype and device;
     heads is a multiple of heads_k. These kernels take float16 and bfloat16 (from compute capability 8.0 on)
-    and head dimensions that are a multiple of 8, up to 256, contiguous; the other backends what they take. What is
-    float32 becomes autocast's type where autocast is on.
+    and head dimensions that are a multiple of 8, up to 256, contiguous; the other backends what they take. float32
+    tensors become autocast's type where autocast is enabled.
 
     causal, window: query i of m sees the keys from i + n - m - window[0] to i + n - m + window[1] of n,
     negative: all of them; causal is window[1] = 0. A query that sees no key has 0.
@@ -220,7 +220,7 @@ def select_blocks(indices, rows, keys):
     """The bit sets of attention(blocks=…): int32 [batch, heads_k, query blocks, ceil(keys / 2048)].
 
     indices: integers [batch, heads_k, ceil(rows / 64), n], on any device: the blocks of 64 keys that each block of
-    64 queries sees. Those that are named twice count once; those outside of the keys count as none.
+    64 queries sees. Repeated indices count once; indices outside of the keys are ignored.
     rows, keys: of q and k. KernelError: another number of query blocks than rows has.
     """
     batch, heads, query_blocks, _ = indices.shape

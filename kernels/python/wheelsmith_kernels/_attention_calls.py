@@ -1,7 +1,7 @@
 """Calls of the library with torch's tensors: checked once for each signature, then packed and launched.
 
-A signature is all of the arguments but their addresses, which the library checks at every call. What a
-checked call leaves to do is to allocate, to write addresses into the struct of wsk.h, and to launch.
+A signature is all of the arguments but their addresses, which the library checks at every call. After the check a call
+only allocates, writes addresses into the struct of wsk.h, and launches.
 """
 
 import typing
@@ -32,7 +32,7 @@ _Tensor = typing.Optional[torch.Tensor]
 
 
 class More(typing.NamedTuple):
-    """What few calls have: each as wsk.h says. seqstart_*, entries and pages are int32 on q's device."""
+    """Rarely used arguments, as wsk.h documents them. seqstart_*, entries and pages are int32 on q's device."""
 
     softcap: float = 0.0
     dropout: float = 0.0
@@ -146,7 +146,7 @@ def _check_blocks(q, k, blocks, packed, batch):
 
 
 def like(t, make=torch.empty_like):
-    """Of the layout of `t`, with the head dimension innermost whatever `t` was expanded from."""
+    """A tensor with the layout of `t`, with the head dimension innermost, also when `t` is an expanded tensor."""
     x = make(t)
     return x if x.stride(-1) == 1 else make(t, memory_format=torch.contiguous_format)
 
@@ -180,9 +180,9 @@ def _strides(t):
 
 
 class Plan:
-    """What is computed and checked once for each signature. `head` is None where there is nothing to compute.
+    """Values that are computed and checked once for each signature. `head` is None for an empty problem.
 
-    KernelError: an argument of another type, device or shape than the kernels take.
+    KernelError: an argument has a type, device or shape that the kernels do not support.
     """
 
     __slots__ = (
@@ -274,7 +274,7 @@ def plan_of(q, k, v, sequences, more, *numbers):
 
 
 def _tensors(q, k, v, more):
-    """Kernels read memory: what is negated by a bit alone is copied. Dropout has what it is drawn from."""
+    """Kernels read memory: a tensor that is negated by a flag only is copied. Dropout gets a seed and an offset."""
     if more.dropout and more.random is None:
         refuse("random", "given where there is dropout")
     return plain(q), plain(k), plain(v)
@@ -320,7 +320,7 @@ def floats_of(plan, parts, q):
 
 
 def _grads(names, tensors, given, fills):
-    """What gradients are written to: made, or those that are given."""
+    """The tensors for the gradients: the given ones, or new ones."""
     make = torch.zeros_like if fills else torch.empty_like
     found = []
     for name, t, out in zip(names, tensors, given):
@@ -389,7 +389,7 @@ def decode_cuda(q, k, v, used_q, used_k, scale, left, right, parts):
 def repeated(q, k, v, scale, left, right):
     """f(q, k, v) -> o, for tensors of this very signature, without gradients, as short as a call can be.
 
-    None where nothing is computed. No tensor is negated by a bit alone.
+    Returns None for an empty problem. No argument may be negated by a flag only.
     """
     plan = plan_of(q, k, v, (None,) * 5, NO_MORE, 0, 0, scale, left, right)
     if plan.head is None:

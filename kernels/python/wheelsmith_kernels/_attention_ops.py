@@ -1,7 +1,7 @@
 """Operators of torch: wheelsmith_kernels::forward and backward, with fakes and gradients.
 
-Tensors are [batch, rows, heads, head_dim], or [rows, heads, head_dim] where sequences are packed. Of few queries and
-many keys forward() splits the keys by itself (_attention_calls.parts_of).
+Tensors are [batch, rows, heads, head_dim], or [rows, heads, head_dim] where sequences are packed. With few queries and
+many keys forward() splits the keys (_attention_calls.parts_of).
 """
 
 import torch
@@ -68,7 +68,7 @@ def _of_sinks(sinks, lse, delta):
 
 
 def _gradients(ctx, call, grad, grad_lse):
-    """Of each input of forward; those of q, k, v and sinks are not None."""
+    """A gradient for each input of forward; those of q, k, v and sinks are not None."""
     if grad is None and grad_lse is None:
         return (None,) * 19
     q, k, v, o, lse, random, sinks, seqstart_q, seqstart_k, *sequences = ctx.saved_tensors
@@ -100,6 +100,6 @@ class Attention(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
-        # Of a graph of gradients the operator is a part, which refuses to be differentiated again.
+        # In a graph of gradients call the operator, which refuses a second differentiation.
         call = torch.ops.wheelsmith_kernels.backward if torch.is_grad_enabled() else _backward
         return _gradients(ctx, call, grad, None)[: ctx.count]

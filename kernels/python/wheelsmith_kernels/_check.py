@@ -1,7 +1,7 @@
-"""check PACKAGE: an installed package on this GPU against float64, and a file that says so.
+"""check PACKAGE: compares an installed package on this GPU with float64 and writes the result into a file.
 
-The file names the wheel by its sha256, so that who publishes can ask for it. It is only written for
-files that are the wheel's: what was changed after it was installed is not what would be published.
+The file names the wheel by its sha256, so that a publisher can require it. It is only written when the installed files
+are those of the wheel: a changed installation is not the wheel that would be published.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ PACKAGES = {
 
 
 def _differences(pairs, dtype):
-    """Of one case: {"o": {"relative", "absolute"}, …} and whether all are within the limits."""
+    """The errors of one case: {"o": {"relative", "absolute"}, …} and whether all are within the limits."""
     from ._reference import ratio
 
     differences, right = {}, True

@@ -1,4 +1,4 @@
-"""What `check` asks of attention: forward and backward against float64."""
+"""The cases of `check` for attention: forward and backward against float64."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ class Case:
         return f"{self.dtype} {self.head_dim} {shape} {self.heads}:{self.heads_k} {self.left},{self.right}"
 
 
-#: Lengths that are no multiple of a tile, GQA, MQA, a window, rows that see nothing, packed sequences.
+#: Lengths that are not a multiple of a tile, GQA, MQA, a window, rows without keys, packed sequences.
 SHAPES = (
     (2, 128, 128, 4, 4, -1, 0),
     (2, 113, 203, 4, 2, -1, 0),

@@ -1,4 +1,4 @@
-"""What `check` and `health` ask of causal_conv1d: forward, backward and steps against float64."""
+"""The cases of `check` and `health` for causal_conv1d: forward, backward and steps against float64."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ class Case:
         return f"{self.dtype} {self.kind} {shape} width {self.width} channel-{self.layout}"
 
 
-#: Lengths that are no multiple of anything, channels of Mamba models, states, packed sequences, decode.
+#: Odd lengths, channels of Mamba models, states, packed sequences, decode.
 SHAPES = (
     (2, 64, 151, 4, "first", "plain"),
     (1, 96, 2049, 2, "first", "plain"),

@@ -1,4 +1,4 @@
-"""What `check` and `health` ask of mamba_ssm: the scan with its gradients, and steps, against float64."""
+"""The cases of `check` and `health` for mamba_ssm: the scan with its gradients, and steps, against float64."""
 
 import dataclasses
 
@@ -18,7 +18,7 @@ class Case:
         return f"{self.dtype} {self.kind} {self.batch}x{self.channels}x{self.rows} states {self.states}"
 
 
-#: Lengths that are no multiple of anything, channels of Mamba models, groups, decode.
+#: Odd lengths, channels of Mamba models, groups, decode.
 SHAPES = (
     (2, 64, 151, 16, "plain"),
     (1, 1536, 333, 16, "plain"),

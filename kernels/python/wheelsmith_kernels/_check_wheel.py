@@ -9,7 +9,7 @@ import zipfile
 
 
 class NotChecked(Exception):
-    """There is nothing to judge; the text says why."""
+    """There is nothing to judge; the message gives the reason."""
 
 
 def _sha256_of(path):
@@ -35,7 +35,7 @@ def _rows(text):
 
 
 def _require_files(distribution, rows, whose):
-    """Every installed file is what `rows` say. What an installer moves or writes itself is left out."""
+    """Every installed file matches `rows`. Files that the installer moves or writes are left out."""
     info, rows = distribution.name + "-" + distribution.version, list(rows)
     if not rows:
         raise NotChecked(f"{info}: {whose} names no file with its sha256")

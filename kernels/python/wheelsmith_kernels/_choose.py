@@ -1,7 +1,8 @@
-"""Who takes a call of attention: flash_attn, the kernels of this package or torch's own, and why.
+"""Chooses the backend of an attention call (flash_attn, the kernels of this package or torch's own) and gives the
+reason.
 
-What runs is found out by a small call, which is remembered where its answer cannot change. What is taken in place of
-a kernel is counted, and told of once for each reason.
+A small trial call shows whether a backend works; the result is cached where it cannot change. A fallback is counted,
+and a warning is given once for each reason.
 """
 
 import contextlib
@@ -26,17 +27,17 @@ OVERRIDE = "WHEELSMITH_ATTENTION"
 _environment = getattr(os.environ, "_data", os.environ)
 _OVERRIDE_KEY = os.environ.encodekey(OVERRIDE) if _environment is not os.environ else OVERRIDE
 
-#: How often SDPA took a call that nobody asked it for, by reason.
+#: Count of calls that fell back to SDPA without being asked for, by reason.
 fallbacks = {}
 
 
 def override():
-    """What WHEELSMITH_ATTENTION says just now, as a key: it may change."""
+    """The current value of WHEELSMITH_ATTENTION, as a cache key: the value may change."""
     return _environment.get(_OVERRIDE_KEY)
 
 
 class Call(typing.NamedTuple):
-    """What a call asks for, as far as it decides who can take it."""
+    """The properties of a call that decide which backends support it."""
 
     device: torch.device
     dtype: torch.dtype
@@ -51,7 +52,7 @@ class Call(typing.NamedTuple):
 
 
 class FallbackWarning(UserWarning):
-    """SDPA takes what a kernel was to take: right, and slower."""
+    """SDPA replaces a kernel: correct, but slower."""
 
 
 def _tiny(device, dtype, head_dim, rows=16):
@@ -101,7 +102,7 @@ def flash_is_ours():
 
 @_remembered
 def flash_problem(device, dtype, head_dim, packed):
-    """None where flash_attn imports, runs on this device and is right; else why not."""
+    """Returns None if flash_attn imports, runs on this device and computes correctly; else the reason."""
     try:
         import flash_attn
     except Exception as error:  # a wheel for another torch fails with whatever it likes
@@ -126,7 +127,7 @@ def flash_problem(device, dtype, head_dim, packed):
 
 @_remembered
 def wsk_problem(device, dtype, head_dim):
-    """None where the kernels of this package have code for the device and are right; else why not."""
+    """Returns None if the kernels of this package have code for the device and compute correctly; else the reason."""
     if image_of(head_dim) is None:
         return f"no kernel for head_dim {head_dim}"
     if dtype not in TYPES:
@@ -166,9 +167,10 @@ _REFUSE = {"flash_attention_2": _refuse_flash, "wsk": _refuse_wsk, "sdpa": _refu
 def choose(call):
     """(backend, why) of a Call: the first of BACKENDS that takes it, or the one that WHEELSMITH_ATTENTION names.
 
-    KernelError: nothing takes it, the one that is named does not, or there is no such name. A backend is tried
-    by a small call, once for each device, dtype and head dimension, which waits for the GPU. Where that is SDPA
-    though nobody asked for it, a FallbackWarning says why, once.
+    KernelError: neither a default backend nor the named one supports the call, or the name is unknown. A backend is
+    tried
+    by a small call, once for each device, dtype and head dimension, which waits for the GPU. A fallback to SDPA that
+    was not asked for gives one FallbackWarning with the reason.
     """
     named = os.environ.get(OVERRIDE)
     if named:
@@ -199,7 +201,7 @@ def _tell(why):
 
 
 def count_fallback(why):
-    """Of a call that choose() gave to SDPA for this reason."""
+    """Counts a call that choose() gave to SDPA for this reason."""
     if why in fallbacks:
         fallbacks[why] += 1
 

@@ -14,7 +14,7 @@ from ._tensors import Plans, needs_gradient, no_second_derivative, plain
 
 _SILU = {None: False, "silu": True, "swish": True}
 
-#: Of calls without gradients, by what the functions are called with.
+#: Plans of calls without gradients, by the arguments of the functions.
 _ready, _ready_steps = Plans(), Plans()
 
 
@@ -25,7 +25,7 @@ def _silu(activation):
 
 
 def _require_rows(**tensors):
-    """Of three dimensions, before their strides are looked at."""
+    """Checks for three dimensions before the strides are read."""
     for name, t in tensors.items():
         if t is not None and t.dim() != 3:
             refuse(name, "of shape (batch, dim, seqlen)" if name == "x" else "of shape (batch, dim, width - 1)")
@@ -175,7 +175,7 @@ def causal_conv1d_fn(
     the last width - 1 rows, written to final_states_out where that is given. activation: None, "silu" or "swish".
     seq_idx and states need contiguous channels (x.stride(1) == 1), and exclude each other.
 
-    KernelError: an argument of another dtype, device, shape or layout, by its name. NotImplementedError: another
+    KernelError names an argument with a wrong dtype, device, shape or layout. NotImplementedError: another
     activation, as upstream has it.
     """
     silu, given = _silu(activation), (x, weight, bias, seq_idx, initial_states)
@@ -202,7 +202,7 @@ def causal_conv1d_fn(
 def causal_conv1d_update(
     x, conv_state, weight, bias=None, activation=None, cache_seqlens=None, conv_state_indices=None
 ):
-    """out of x (batch, dim) or (batch, dim, seqlen): rows behind those that conv_state keeps, which takes them in.
+    """out of x (batch, dim) or (batch, dim, seqlen): its rows follow those in conv_state, which is updated with them.
 
     x, weight (dim, width), bias (dim) and activation as in causal_conv1d_fn; out is of x's shape and dtype. No
     gradients.

@@ -31,14 +31,14 @@ def _same(name, t, shape, dtype, device):
 
 
 def _numbers(name, t, shape, device):
-    """Of int32, one beside the other."""
+    """Checks for contiguous int32 numbers."""
     _same(name, t, shape, torch.int32, device)
     if t is not None and not t.is_contiguous():
         refuse(name, "contiguous")
 
 
 def _check(x, weight, bias):
-    """What forward, backward and update share. Strides and sizes are checked by the library."""
+    """Checks that forward, backward and update share. Strides and sizes are checked by the library."""
     if not is_on_gpu(x):
         refuse("x", "on a CUDA device")
     if x.dtype not in TYPES:
@@ -75,7 +75,7 @@ def _states_shape(x, weight):
 
 
 def _hand_on(states, into):
-    """Of no rows: what came before is what is left."""
+    """The result for zero rows: the states before are the states after."""
     if into is not None:
         into.zero_() if states is None else into.copy_(states)
 
@@ -106,7 +106,7 @@ def forward(plan, x, weight, bias, seq_idx, initial_states, out, final_states_ou
 
 
 def plan_forward(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu):
-    """What forward() needs besides the tensors, which are checked."""
+    """Checks the tensors and returns what forward() needs besides them."""
     _check(x, weight, bias)
     _same("out", out, x.shape, x.dtype, x.device)
     _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
@@ -129,7 +129,7 @@ def _prepare_backward(x, weight, bias, dout, seq_idx, initial_states, dfinal, dx
 def backward(
     x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu, add
 ):
-    """Writes dx and dinitial_states; dweight and dbias are written, or added to."""
+    """Writes dx and dinitial_states; writes dweight and dbias, or accumulates into them."""
     given = x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states
     make = lambda *tensors: _plan_backward(*tensors, silu, add)
     plan, tensors = _backwards.take(given, (silu, add), _prepare_backward, make)
@@ -170,7 +170,7 @@ def _plan_backward(x, weight, bias, dout, seq_idx, initial_states, dfinal, dx, d
 def causal_conv1d_bwd(
     x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu_activation
 ):
-    """Writes dx and dinitial_states, adds to dweight and dbias; each gradient is of the shape of what it is of.
+    """Writes dx and dinitial_states, accumulates into dweight and dbias; each gradient has the shape of its tensor.
 
     dout, dx, dfinal_states and dinitial_states are of x's dtype; dweight and dbias of one, any of the three.
     """
@@ -203,7 +203,7 @@ def step(plan, x, conv_state, weight, bias, cache_seqlens, conv_state_indices, o
 
 
 def plan_step(x, conv_state, weight, bias, cache_seqlens, conv_state_indices, out, silu):
-    """What step() needs besides the tensors, which are checked."""
+    """Checks the tensors and returns what step() needs besides them."""
     _check(x, weight, bias)
     batch, dim, _ = x.shape
     _same("out", out, x.shape, x.dtype, x.device)
@@ -222,7 +222,7 @@ def _is_last(x):
 
 
 def channels_contiguous(t):
-    """`t`, copied where its channels are not contiguous; None of None."""
+    """`t`, copied if its channels are not contiguous; None stays None."""
     return t if t is None or t.stride(1) == 1 else t.transpose(1, 2).contiguous().transpose(1, 2)
 
 

@@ -1,7 +1,7 @@
 """The extension module of flash_attn, by these kernels: fwd, varlen_fwd, bwd, varlen_bwd and fwd_kvcache.
 
-Arguments, results and their layouts are those of flash_attn 2.8.3, whose own Python calls these functions. What a call
-needs and the kernels have not is a NotImplementedError that names it; a row that sees no key has an lse of -infinity.
+Arguments, results and their layouts are those of flash_attn 2.8.3, whose own Python calls these functions. A feature
+that the kernels lack raises a NotImplementedError that names it; a row that sees no key has an lse of -infinity.
 """
 
 import ctypes
@@ -28,8 +28,8 @@ def _window(causal, left, right):
 
 
 def _random(q, dropout, batch, generator=None):
-    """What dropout is drawn from, which backward is handed again: seed and offset of the generator, which goes on as far
-    as upstream's kernels have it go on. So what is dropped is what upstream's would drop."""
+    """Seed and offset of the generator for dropout; backward receives them again. The generator advances as far as with
+    upstream's kernels, so the same elements are dropped."""
     if not dropout:
         return torch.empty(2, dtype=torch.int64, device=q.device)
     if generator is None and q.device.type == "cuda":
@@ -308,7 +308,7 @@ def fwd_kvcache(
 
 
 def _padded(arguments, columns):
-    """Of a head dimension that is no multiple of 8: the cache is copied, as upstream does."""
+    """A head dimension that is not a multiple of 8: the cache is copied, as in upstream."""
     wide = dict(arguments, out=None)
     for name in ("q", "kcache", "vcache", "k", "v"):
         if arguments[name] is not None:

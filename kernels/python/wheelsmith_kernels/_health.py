@@ -1,4 +1,4 @@
-"""What runs here, for people and for a container's health check."""
+"""Reports which kernels run on this host, for people and for a container's health check."""
 
 import os
 

@@ -14,19 +14,19 @@ from ._native import NotSupported, refuse
 
 KEY, QUERY = -1, 2
 
-#: transformers' functions that say who sees whom, as far as the kernels' windows say the same.
+#: Mask functions of transformers whose masks the kernels' windows can express.
 _KNOWN = (
     "causal_mask_function",
     "bidirectional_mask_function",
     "sliding_window_overlay",
     "sliding_window_bidirectional_overlay",
-    "packed_sequence_mask_function",  # attention is told of those by their positions
+    "packed_sequence_mask_function",  # attention gets these through their positions
     "and_masks",
 )
 
 
 class Places(typing.NamedTuple):
-    """Of each sequence [batch], int32: the first row that counts and the row behind the last, of q and of k."""
+    """For each sequence, int32 [batch]: the first valid row and the row after the last one, in q and in k."""
 
     start_q: typing.Any
     used_q: typing.Any
@@ -41,7 +41,7 @@ def can_wait():
 
 
 def _names(function):
-    """Of a mask function and of those that it is made of."""
+    """Yields the names of a mask function and of its parts."""
     yield function.__qualname__.split(".")[0]
     for cell in function.__closure__ or ():
         found = cell.cell_contents
@@ -77,7 +77,8 @@ def make(
     config=None,
     **_,
 ):
-    """What transformers calls for a mask: see above; None where every key counts and queries are the last rows."""
+    """The mask function that transformers calls (see above); returns None if every key counts and the queries are the
+    last rows."""
     if mask_function is not None:
         in_chunks = local_size is not None and local_size == getattr(config, "attention_chunk_size", None)
         _refuse_unknown(mask_function, use_vmap, in_chunks)
@@ -105,7 +106,7 @@ def make(
 
 
 def _layout(seen, first, rows):
-    """Of what counts, bool [batch, keys], where the first of the queries stands at key `first`."""
+    """The layout for valid keys, bool [batch, keys], where the first query is at key `first`."""
     row = torch.arange(seen.shape[1], device=seen.device, dtype=torch.int32) - first
     return torch.where(seen, torch.where((row >= 0) & (row < rows), row + QUERY, KEY), 0).to(torch.int32)
 
@@ -144,7 +145,7 @@ def places(mask, rows, keys):
         refuse("attention_mask", f"[batch, keys] of ones and zeros, not of {mask.dim()} dimensions")
     if torch.compiler.is_compiling():
         return _places(_of(mask, rows, keys), rows)
-    # What was found in a CUDA graph counts there alone, and there nothing else does.
+    # A result found inside a CUDA graph is valid in that graph only, and no other result is valid there.
     version = _version(mask)
     key = version, rows, keys, can_wait()
     known = getattr(mask, "_wsk_places", None)
@@ -154,14 +155,16 @@ def places(mask, rows, keys):
 
 
 def _version(t):
-    """Changes with what is in it. None: that cannot be seen, of what was made under inference_mode by others."""
+    """A number that changes with the contents, or None where it is unavailable: foreign tensors made under
+    inference_mode."""
     if not t.is_inference():
         return t._version
     return 0 if getattr(t, "_wsk_layout", False) else None
 
 
 def kept(mask, rows, keys):
-    """(queries, keys), bool [batch, rows] and [batch, keys]: which count. Of masks with holes, in their middle too."""
+    """(queries, keys), bool [batch, rows] and [batch, keys]: the valid ones, also for masks with holes in the
+    middle."""
     layout = _of(mask, rows, keys)
     if mask.shape[1] < rows:
         refuse("attention_mask", "of as many columns as there are queries, where it has holes")

@@ -1,4 +1,4 @@
-"""The library by ctypes: the driver's functions, one handle for the process. Nothing here knows of torch."""
+"""The library by ctypes: the driver's functions, one handle for the process. This file does not use torch."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ class KernelError(ValueError):
     """A call that has no kernel or a wrong argument.
 
     argument: its name, or None; expected: what it must be, or None; driver: the CUresult, 0 where the driver
-    refused nothing. The text says all three.
+    refused nothing. The message contains all three.
     """
 
     def __init__(self, what, argument=None, expected=None, driver=0):
@@ -43,7 +43,7 @@ class KernelError(ValueError):
 
 
 class NotSupported(KernelError, NotImplementedError):
-    """What is asked for is right, and there is no kernel for it here."""
+    """The arguments are valid, but no kernel here supports them."""
 
 
 class NoMemory(KernelError):

@@ -1,4 +1,4 @@
-"""What attention is to give, in float64 of the rounded inputs: what tests and checks hold kernels against."""
+"""The expected results of attention, in float64 from the rounded inputs, for tests and checks."""
 
 import torch
 
@@ -20,7 +20,8 @@ def attend(
 ):
     """o [b, m, h, d] and lse [b, h, m] of q [b, m, h, d] and k, v [b, n, g, d], in `dtype`.
 
-    seen: [.., m, n], in place of the window. sinks: [h]. weights: [b, h, m, n], what dropout multiplies probabilities by.
+    seen: [.., m, n], in place of the window. sinks: [h]. weights: [b, h, m, n], the factors that dropout applies to
+    probabilities.
     """
     group = q.shape[2] // k.shape[2]
     q, k, v = (t.to(dtype).transpose(1, 2) for t in (q, k, v))
@@ -64,7 +65,7 @@ def ratio(x, reference):
 
 
 def convolve(x, weight, bias=None, initial_states=None, seq_idx=None, silu=False, dtype=torch.float64):
-    """What causal_conv1d_fn gives, and the last width - 1 rows, in `dtype`."""
+    """The results of causal_conv1d_fn, and the last width - 1 rows, in `dtype`."""
     x, weight = x.to(dtype), weight.to(dtype)
     before, length = weight.shape[1] - 1, x.shape[2]
     initial = x.new_zeros(x.shape[:2] + (before,)) if initial_states is None else initial_states.to(dtype)

@@ -86,7 +86,7 @@ no_second_derivative("selective_scan_backward")
 
 
 def _last_state(x):
-    """Of what a scan saves; no steps leave the state at 0."""
+    """The last state of a scan, from its saved states; zero steps leave the state at 0."""
     if x.shape[2] == 0:
         return x.new_zeros(x.shape[0], x.shape[1], x.shape[3] // 2)
     return x[:, :, -1, 1::2]
@@ -133,7 +133,7 @@ def selective_scan_fn(
     D, delta_bias: float32 [dim]. delta_softplus: delta becomes log(1 + exp(delta + delta_bias)).
     last_state: float32 [batch, dim, dstate], without a gradient. All inputs have gradients.
 
-    KernelError: an argument of another dtype, device or shape, by its name.
+    KernelError names an argument with a wrong dtype, device or shape.
     """
     inputs = u, delta, A, B, C, D, z, delta_bias
     if _is_traced():
@@ -159,7 +159,7 @@ def selective_state_update(
     state_batch_indices: int32 [batch], which entry of the state is a sequence's, each at most once; negative: none,
     and its out is 0.
 
-    KernelError: an argument of another dtype, device or shape, by its name.
+    KernelError names an argument with a wrong dtype, device or shape.
     """
     function = torch.ops.wheelsmith_kernels.selective_state_update if _is_traced() else update_cuda
     return function(state, x, dt, A, B, C, D, z, dt_bias, bool(dt_softplus), state_batch_indices)

@@ -63,7 +63,8 @@ def check_scan(u, delta, A, B, C, D, z, delta_bias):
 
 
 def groups_of(B, C):
-    """Of the one that varies; where neither does it does not matter. Three dimensions are one group."""
+    """The groups of the varying one of B and C; if neither varies, the number is unused. Three dimensions are one
+    group."""
     return B.shape[1] if B.dim() == 4 else C.shape[1] if C.dim() == 4 else 1
 
 
@@ -87,7 +88,7 @@ _plans, _gradient_plans, _updates = Plans(), Plans(), Plans()
 
 
 def last_contiguous(t):
-    """`t`, copied where its last dimension is not contiguous; None of None."""
+    """`t`, copied if its last dimension is not contiguous; None stays None."""
     return t if t is None or t.dim() == 0 or t.stride(-1) == 1 else t.contiguous()
 
 
@@ -112,7 +113,7 @@ def prepare_any(*inputs):
 
 
 def saved_shape(u, A):
-    """Of x: the state at the end of each 2048 steps, behind the product of the decays."""
+    """The shape of the saved states: for every 2048 steps the product of the decays and the state at their end."""
     return (u.shape[0], u.shape[1], -(-u.shape[2] // SAVED), 2 * A.shape[1])
 
 
@@ -140,7 +141,7 @@ def _matrix(t):
 
 
 class _Scan:
-    """What is computed and checked once for each signature of a scan."""
+    """Values that are computed and checked once for each signature of a scan."""
 
     __slots__ = ("device", "strides", "head", "workspace", "saved", "any")
 
@@ -296,7 +297,7 @@ def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
 
 
 class _Update:
-    """What is computed and checked once for each signature of a state update."""
+    """Values that are computed and checked once for each signature of a state update."""
 
     __slots__ = ("device", "head", "state", "strides", "any", "is_contiguous")
 
@@ -315,7 +316,7 @@ class _Update:
 
 
 def _indices(t):
-    """As the kernel reads them: int32, contiguous; None of None."""
+    """The indices as the kernel reads them: int32, contiguous; None stays None."""
     if t is None:
         return None
     if t.dtype not in (torch.int32, torch.int64):

@@ -28,7 +28,7 @@ def scan(u, delta, A, B, C, D=None, z=None, delta_bias=None, delta_softplus=Fals
 
 
 def gradients(grad, inputs, delta_softplus, dtype=torch.float64):
-    """Of all inputs (u, delta, A, B, C, D, z, delta_bias) that there are, by autograd through scan()."""
+    """Gradients of all given inputs (u, delta, A, B, C, D, z, delta_bias), by autograd through scan()."""
     leaves = [None if t is None else t.detach().to(dtype).requires_grad_() for t in inputs]
     out, _ = scan(*leaves, delta_softplus)
     return torch.autograd.grad(out, [t for t in leaves if t is not None], grad.to(dtype))

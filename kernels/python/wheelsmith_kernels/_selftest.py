@@ -1,4 +1,4 @@
-"""A short test and a short benchmark on the user's own card; nothing is downloaded."""
+"""A short test and a short benchmark on the user's own card, without downloads."""
 
 import torch
 
@@ -20,7 +20,7 @@ CASES = (  # batch, queries, keys, heads, heads of k, left, right
 
 
 def within(errors, limits):
-    """Of o, and of the gradients behind it. NaN is not."""
+    """True if the errors of o and of its gradients are within the limits. NaN is not within a limit."""
     return errors[0] <= limits[0] and all(error <= limits[1] for error in errors[1:])
 
 

@@ -1,6 +1,6 @@
 """WHEELSMITH_SHIMS=1: extension modules of other packages, by this one's kernels, for upstream's Python without them.
 
-Only what nobody has: a module that is imported, or that can be, is left alone. Nothing is written.
+Only for missing modules: a module that is imported, or can be imported, is not replaced. No file is written.
 """
 
 import importlib

@@ -67,7 +67,7 @@ def rows():
 
 
 def members(name):
-    """[(name, type)] of struct wsk_<name>, flat: those of a tensor q are "q.data", "q.stride_batch" and so on."""
+    """[(name, type)] of struct wsk_<name>, flat: a tensor q has the members "q.data", "q.stride_batch" and others."""
     found = []
     for declaration in rows()[name].split(";"):
         kind, names = declaration.split(None, 1)

@@ -1,7 +1,7 @@
-"""What every call of the library asks of torch's tensors: types, addresses, signatures, streams, devices.
+"""Properties of torch's tensors that every call of the library needs: types, addresses, signatures, streams, devices.
 
-_attention_calls (attention), _scan_calls and _conv_calls pack the structs of wsk.h and launch by it. Nothing is checked or
-computed here.
+_attention_calls (attention), _scan_calls and _conv_calls use it to pack the structs of wsk.h and to launch. This file
+checks and computes no values.
 """
 
 import functools
@@ -48,7 +48,7 @@ def launch(name, arguments, device, counter=None):
 
 
 def is_gpu(device):
-    """Does a kernel take what lies there?"""
+    """Can kernels read memory of this device?"""
     return device.type == "cuda"
 
 
@@ -58,17 +58,17 @@ def is_on_gpu(t):
 
 
 def address(t):
-    """Of a tensor's first element on its device; 0 of None."""
+    """The address of a tensor's first element on its device; 0 for None."""
     return 0 if t is None else t.data_ptr()
 
 
 def plain(t):
-    """`t`, copied where its memory holds another sign than it has: kernels read memory. None of None."""
+    """`t`, copied if a flag negates it, because kernels read the memory. Returns None for None."""
     return t.resolve_neg() if t is not None and t.is_neg() else t
 
 
 def require_plain(name, t):
-    """Of what is written in place: KernelError where its memory holds another sign than it has."""
+    """For tensors that are written in place: KernelError if a flag negates it."""
     if t is not None and t.is_neg():
         refuse(name, "without the negative bit, as it is written in place")
 
@@ -96,7 +96,7 @@ def signatures(tensors):
 
 
 class Plans:
-    """What was checked and computed once for each signature. The one that was found last is compared, not hashed:
+    """Cache of checked and computed values by signature. The last one found is compared, not hashed:
     layers of a model call with one signature after each other, and hashing it takes longer than the launch.
 
     Bounded: a signature that grows by one row each step is a new one each step. A full one is emptied."""
@@ -123,8 +123,8 @@ class Plans:
     def take(self, given, words, prepare, make):
         """(make(*tensors), tensors) of calls with these tensors, the first of which has the device, and other words.
 
-        prepare(*given): the tensors as the kernels take them, copied where they must be. What it leaves as it is has a
-        plan, which is found without asking again.
+        prepare(*given): the tensors as the kernels take them, copied where necessary. If it copies no tensor, the plan
+        is found directly at the next call.
         """
         key = signatures(given), given[0].device, words
         plan = self.get(key)

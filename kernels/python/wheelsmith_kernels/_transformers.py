@@ -13,7 +13,7 @@ from ._sequences import pack, unpack
 
 NAME = "wheelsmith_kernels"
 
-#: What models hand on that says nothing of attention.
+#: Keywords that models pass on and that do not concern attention.
 _OF_OTHERS = frozenset((
     "cache_position", "deterministic", "labels", "layer_idx", "logits_to_keep", "num_items_in_batch",
     "output_hidden_states", "output_router_logits", "past_key_value", "past_key_values", "position_embeddings",
@@ -22,7 +22,7 @@ _OF_OTHERS = frozenset((
 
 
 def _refuse_others(words, packed):
-    """seq_idx says of packed rows what their ends say, to layers of another kind."""
+    """seq_idx repeats the ends of packed rows for other kinds of layers."""
     for name, value in words.items():
         if value is not None and value is not False and name not in _OF_OTHERS and not (packed and name == "seq_idx"):
             raise NotSupported("no kernel for this", name, "None")
@@ -98,7 +98,7 @@ def forward(
     max_length_k=None,
     **others,
 ):
-    """What a model's layer calls; returns [batch, rows, heads, head_dim] and no weights.
+    """The function that a model's layer calls; returns [batch, rows, heads, head_dim] and no weights.
 
     Where the device cannot be waited for (a compiler, a CUDA graph), a mask with holes and positions that start
     again give NaN. KernelError names a keyword that nothing here has.
@@ -118,7 +118,7 @@ def forward(
 
 
 def _as_wide(q, k, v):
-    """Of one head dimension, the larger one, where a value has another than its key: columns of 0 change no score."""
+    """Gives q, k and v the larger of two head dimensions if keys and values differ: columns of 0 change no score."""
     more = v.shape[-1] - q.shape[-1]
     if more < 0:
         return q, k, torch.nn.functional.pad(v, (0, -more))
