@@ -2,8 +2,8 @@
  * extension_target.h - what one extension is compiled for
  *
  * An extension of a recipe at one point of the matrix, with the kits chosen for it. Everything in
- * compile/ turns a target into actions; where kits come from is make/'s, which units it has and
- * which overrides hold recipe/'s.
+ * compile/ turns a target into actions; where kits come from is make/'s, which units it has
+ * is recipe/'s.
  */
 #ifndef WS_COMPILE_EXTENSION_TARGET_H
 #define WS_COMPILE_EXTENSION_TARGET_H

@@ -38,7 +38,7 @@ read_word(struct ws_reader *r, const struct ws_json *value, const char *what,
 static bool
 read_source_how(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char *const words[] = {"sdist", "git", "archive", "folder"};
+	static const char *const words[] = {"sdist", "git", "folder"};
 	return read_word(r, value, "kind of source", words, WS_LEN(words), into);
 }
 

@@ -128,8 +128,6 @@ read_estimate(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_field check_fields[] = {
 	{WS_MANY(struct ws_install_check, imports, import_count, "import", ws_type_module),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"demo\"]"},
-	{WS_MANY(struct ws_install_check, trust, trust_count, "trust", ws_type_text),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"libfoo.so.1\"]"},
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
 
@@ -168,8 +166,6 @@ static const struct ws_field fields[] = {
 		.flags = WS_FIELD_LIST},
 	{WS_ONE(struct ws_recipe, binding, "binding", ws_type_binding)},
 	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", ws_type_patch),
-		.flags = WS_FIELD_LIST},
-	{WS_MANY(struct ws_recipe, generators, generator_count, "generate", ws_type_generator),
 		.flags = WS_FIELD_LIST},
 	{.key = "every_extension", .type = &type_every},
 	{WS_MANY(struct ws_recipe, extensions, extension_count, "extensions", ws_type_extension),
@@ -268,8 +264,7 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 static bool
 check_ways(struct ws_reader *r, struct ws_recipe *recipe)
 {
-	static const char *const of_sources[] = {
-		"extensions", "every_extension", "python", "patches", "generate"};
+	static const char *const of_sources[] = {"extensions", "every_extension", "python", "patches"};
 	const struct ws_json *root = r->doc->root;
 	const struct ws_json *binding = ws_json_find(root, "binding");
 	recipe->prebuilt_only = binding && recipe->source_count == 0;

@@ -1,6 +1,5 @@
 /* recipe_extension.c - extension modules: sources, flags, changes for some points. Whether the
  * files exist is seen when the sources are there. */
-#include "config/condition.h"
 #include "config/recipe.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
@@ -51,8 +50,6 @@ read_glob(struct ws_reader *r, const struct ws_json *value, void *into)
 	return check_source(r, value, *glob);
 }
 
-static const struct ws_type type_source_path =
-	WS_VALUES(char *, "a path", "paths", read_source_path);
 static const struct ws_type type_glob = WS_VALUES(char *, "a pattern", "patterns", read_glob);
 
 static const struct ws_field glob_fields[] = {
@@ -138,33 +135,6 @@ static const struct ws_type type_flag = WS_VALUES(char *, "a compiler flag", "st
 			.flags = WS_FIELD_LIST, .example = "[\"-O3\", \"-DNDEBUG\"]" \
 	}
 
-static const struct ws_field override_fields[] = {
-	{WS_ONE(struct ws_override, when, "when", ws_type_condition), .flags = WS_FIELD_REQUIRED,
-		.example = "{\"cuda\": \">=13\"}"},
-	FLAGS(struct ws_override, add.c, "add_c_flags"),
-	FLAGS(struct ws_override, add.cxx, "add_cxx_flags"),
-	FLAGS(struct ws_override, add.nvcc, "add_nvcc_flags"),
-	FLAGS(struct ws_override, add.link, "add_link_flags"),
-	{WS_MANY(struct ws_override, remove_flags, remove_flag_count, "remove_flags", ws_type_line),
-		.flags = WS_FIELD_LIST},
-	{WS_MANY(struct ws_override, add_sources, add_source_count, "add_sources", type_source_path),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
-	{WS_MANY(
-		 struct ws_override, remove_sources, remove_source_count, "remove_sources", ws_type_inside),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
-};
-static const struct ws_table override_table = {
-	"an override", override_fields, WS_LEN(override_fields)};
-
-static bool
-read_override(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	if (!ws_object_read(r, value, &override_table, into)) {
-		return false;
-	}
-	return value->count > 1 || ws_json_err(r->doc, value, r->err, "an override changes nothing");
-}
-
 static bool
 read_binding(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -212,7 +182,6 @@ read_module(struct ws_reader *r, const struct ws_json *value, void *into)
 
 static const struct ws_type type_source_list =
 	WS_VALUES(struct ws_source_list, "a path", "paths", read_source_list);
-static const struct ws_type type_override = WS_OBJECTS(struct ws_override, read_override);
 const struct ws_type ws_type_binding =
 	WS_VALUES(enum ws_binding, "a kind of binding", "kinds of binding", read_binding);
 const struct ws_type ws_type_module =
@@ -229,11 +198,7 @@ static const struct ws_type type_suffix =
 		FLAGS(struct ws_extension, flags.c, "c_flags"), \
 		FLAGS(struct ws_extension, flags.cxx, "cxx_flags"), \
 		FLAGS(struct ws_extension, flags.nvcc, "nvcc_flags"), \
-		FLAGS(struct ws_extension, flags.link, "link_flags"), \
-	{ \
-		WS_MANY(struct ws_extension, overrides, override_count, "overrides", type_override), \
-			.flags = WS_FIELD_LIST \
-	}
+		FLAGS(struct ws_extension, flags.link, "link_flags")
 
 static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_extension, module, "module", ws_type_module), .flags = WS_FIELD_REQUIRED,
@@ -297,7 +262,6 @@ ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const str
 	PREPEND(r->a, &shared->flags, &extension->flags, cxx, cxx_count);
 	PREPEND(r->a, &shared->flags, &extension->flags, nvcc, nvcc_count);
 	PREPEND(r->a, &shared->flags, &extension->flags, link, link_count);
-	PREPEND(r->a, shared, extension, overrides, override_count);
 	return true;
 }
 

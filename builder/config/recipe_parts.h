@@ -11,7 +11,6 @@
 
 extern const struct ws_type ws_type_source;          /**< struct ws_source_spec */
 extern const struct ws_type ws_type_patch;           /**< struct ws_patch */
-extern const struct ws_type ws_type_generator;       /**< struct ws_patch */
 extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
 extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
 extern const struct ws_type ws_type_binding;         /**< enum ws_binding */
@@ -20,8 +19,7 @@ extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part 
 extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
 extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
 
-/** Puts the generators behind the patches, the recipe's name and version into new files, and
- * digests both. */
+/** Writes the recipe's name and version into new files, and digests these. */
 void ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a);
 
 /**

@@ -61,12 +61,6 @@ static const struct ws_field git_fields[] = {
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc/cutlass\"]"},
 };
 
-static const struct ws_field archive_fields[] = {
-	{WS_ONE(struct ws_source_spec, url, "archive", ws_type_url), .flags = WS_FIELD_REQUIRED},
-	{WS_ONE(struct ws_source_spec, sha256, "sha256", ws_type_sha256), .flags = WS_FIELD_REQUIRED},
-	{WS_ONE(struct ws_source_spec, strip, "strip", ws_type_inside)},
-};
-
 static const struct ws_field folder_fields[] = {
 	{WS_ONE(struct ws_source_spec, path, "folder", ws_type_path), .flags = WS_FIELD_REQUIRED},
 };
@@ -79,7 +73,6 @@ static const struct {
 } kinds[] = {
 	{"sdist", WS_SOURCE_SDIST, {"an sdist", sdist_fields, WS_LEN(sdist_fields)}},
 	{"git", WS_SOURCE_GIT, {"a git source", git_fields, WS_LEN(git_fields)}},
-	{"archive", WS_SOURCE_ARCHIVE, {"an archive", archive_fields, WS_LEN(archive_fields)}},
 	{"folder", WS_SOURCE_FOLDER, {"a local folder", folder_fields, WS_LEN(folder_fields)}},
 };
 
@@ -96,7 +89,7 @@ read_source(struct ws_reader *r, const struct ws_json *value, void *into)
 			return ws_object_read(r, value, &kinds[i].table, source);
 		}
 	}
-	ws_json_err(r->doc, value, r->err, "a source needs 'sdist', 'git', 'archive' or 'folder'");
+	ws_json_err(r->doc, value, r->err, "a source needs 'sdist', 'git' or 'folder'");
 	return ws_err_cure(r->err, "like this: {\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}");
 }
 
@@ -149,70 +142,6 @@ read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
 	return check_patch(r, value, patch);
 }
 
-/* ---- generators ---- */
-
-struct generate {
-	struct ws_generator generator;
-	struct ws_condition when;
-};
-
-static const struct ws_field generate_fields[] = {
-	{WS_ONE(struct generate, generator.script, "script", ws_type_inside),
-		.flags = WS_FIELD_REQUIRED, .example = "\"scripts/make_kernels.py\""},
-	{WS_MANY(
-		 struct generate, generator.arguments, generator.argument_count, "arguments", ws_type_line),
-		.flags = WS_FIELD_LIST},
-	{WS_MANY(struct generate, generator.inputs, generator.input_count, "inputs", ws_type_inside),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
-	{WS_MANY(struct generate, generator.outputs, generator.output_count, "outputs", ws_type_inside),
-		.flags = WS_FIELD_REQUIRED | WS_FIELD_LIST | WS_FIELD_UNIQUE,
-		.example = "[\"csrc/made/*.cu\"]"},
-	{WS_ONE(struct generate, when, "when", ws_type_condition)},
-};
-static const struct ws_table generate_table = {
-	"a generator", generate_fields, WS_LEN(generate_fields)};
-
-static bool
-read_generator(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_patch *patch = into;
-	struct generate *made = WS_NEW(r->a, struct generate);
-	made->when = WS_CONDITION_ANY;
-	if (!ws_object_read(r, value, &generate_table, made)) {
-		return false;
-	}
-	*patch = (struct ws_patch){
-		.name = made->generator.script, .generator = &made->generator, .when = made->when};
-	return true;
-}
-
-static void
-hash_words(struct ws_hasher *h, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		ws_hasher_add_field(h, words[i]);
-	}
-	ws_hasher_add_field(h, "");
-}
-
-static const char *
-digest_patch(const struct ws_patch *patch, struct ws_arena *a)
-{
-	const struct ws_generator *g = patch->generator;
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, g ? "wheelsmith.generator/1" : "wheelsmith.new-file/1");
-	ws_hasher_add_field(h, patch->name);
-	if (g) {
-		hash_words(h, g->arguments, g->argument_count);
-		hash_words(h, g->inputs, g->input_count);
-		hash_words(h, g->outputs, g->output_count);
-	} else {
-		ws_hasher_add_field(h, patch->text);
-	}
-	struct ws_digest digest = ws_hasher_finish(h);
-	return ws_arena_strdup(a, digest.hex);
-}
-
 /* {name} and {version}; other braces are the file's own. */
 static const char *
 fill_in(const struct ws_recipe *recipe, const char *text, struct ws_arena *a)
@@ -236,18 +165,21 @@ fill_in(const struct ws_recipe *recipe, const char *text, struct ws_arena *a)
 void
 ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a)
 {
-	size_t total = recipe->patch_count + recipe->generator_count;
-	struct ws_patch *all = WS_NEW_N(a, struct ws_patch, total + 1);
-	for (size_t i = 0; i < total; i++) {
-		all[i] = i < recipe->patch_count ? recipe->patches[i]
-										 : recipe->generators[i - recipe->patch_count];
-		all[i].text = all[i].text ? fill_in(recipe, all[i].text, a) : NULL;
-		all[i].sha256 = all[i].sha256 ? all[i].sha256 : digest_patch(&all[i], a);
+	struct ws_patch *all = WS_NEW_N(a, struct ws_patch, recipe->patch_count + 1);
+	for (size_t i = 0; i < recipe->patch_count; i++) {
+		all[i] = recipe->patches[i];
+		if (all[i].text) {
+			all[i].text = fill_in(recipe, all[i].text, a);
+			struct ws_hasher *h = ws_hasher_make();
+			ws_hasher_add_field(h, "wheelsmith.new-file/1");
+			ws_hasher_add_field(h, all[i].name);
+			ws_hasher_add_field(h, all[i].text);
+			struct ws_digest digest = ws_hasher_finish(h);
+			all[i].sha256 = ws_arena_strdup(a, digest.hex);
+		}
 	}
 	recipe->patches = all;
-	recipe->patch_count = total;
 }
 
 const struct ws_type ws_type_source = WS_OBJECTS(struct ws_source_spec, read_source);
 const struct ws_type ws_type_patch = WS_OBJECTS(struct ws_patch, read_patch);
-const struct ws_type ws_type_generator = WS_OBJECTS(struct ws_patch, read_generator);

@@ -31,14 +31,11 @@ struct ws_recipe_checked {
 	const struct ws_recipe *recipe;
 	const struct ws_json_doc *doc;
 	const char *folder; /**< absolute: the one that the file lies in */
-	/**
-	 * The sources with the patches that always apply, then once for each patch with a condition;
-	 * the overrides' own files may be in any of them.
-	 */
+	/** The sources with the patches that always apply, then once for each conditional patch. */
 	const struct ws_tree *trees;
 	size_t tree_count;
 	/* Filled in. */
-	struct ws_recipe_view view; /**< before overrides */
+	struct ws_recipe_view view;
 };
 
 /** The file is <package>/<version>.json of what it describes. */

@@ -4,7 +4,6 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "fetch/generate.h"
 #include "fetch/git.h"
 #include "fetch/shared_tree.h"
 #include "fetch/source_tree.h"
@@ -36,8 +35,6 @@ spec_name(const struct ws_source_spec *spec, struct ws_arena *a)
 	switch (spec->kind) {
 	case WS_SOURCE_SDIST:
 		return spec->file;
-	case WS_SOURCE_ARCHIVE:
-		return ws_url_file_name(spec->url, a);
 	case WS_SOURCE_GIT:
 		return ws_url_shown(spec->url, a);
 	case WS_SOURCE_FOLDER:
@@ -113,22 +110,19 @@ fetch_archive(struct attempt *t, struct ws_err *err)
 	if (!ws_cas_begin(store, spec->sha256, t->a, &incoming, err)) {
 		return NULL;
 	}
+	struct ws_index_list list = ws_index_config_list(t->fetch->indexes, NULL, t->a);
+	const struct ws_index_file *file =
+		ws_index_find(t->fetch->index, &list, spec->package, spec->file, spec->sha256, err);
+	if (!file) {
+		return NULL;
+	}
 	struct ws_download download = {
-		.url = spec->url,
+		.url = file->url,
+		.size_bytes = file->size_bytes,
 		.path = incoming.path,
 		.partial = incoming.partial,
 		.sha256 = spec->sha256,
 	};
-	if (spec->kind == WS_SOURCE_SDIST) {
-		struct ws_index_list list = ws_index_config_list(t->fetch->indexes, NULL, t->a);
-		const struct ws_index_file *file =
-			ws_index_find(t->fetch->index, &list, spec->package, spec->file, spec->sha256, err);
-		if (!file) {
-			return NULL;
-		}
-		download.url = file->url;
-		download.size_bytes = file->size_bytes;
-	}
 	if (!ws_download_all(t->fetch->http, &download, 1, err)
 		|| !ws_cas_commit(store, &incoming, err)) {
 		return NULL;
@@ -204,7 +198,6 @@ fill(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
 	case WS_SOURCE_FOLDER:
 		return ws_folder_copy(t->spec->path, into, err);
 	case WS_SOURCE_SDIST:
-	case WS_SOURCE_ARCHIVE:
 		break;
 	}
 	return fill_from_archive(t, into, err);
@@ -239,11 +232,10 @@ try_spec(struct attempt *t, struct ws_err *err)
 	if (recall(t, &key)) {
 		return true;
 	}
-	bool archive = t->spec->kind == WS_SOURCE_SDIST || t->spec->kind == WS_SOURCE_ARCHIVE;
 	struct ws_source_tree_plan plan = {
 		.tree = tree_name(t->wish, t->a),
 		.from = spec_name(t->spec, t->a),
-		.strip = archive ? t->spec->strip : "",
+		.strip = t->spec->kind == WS_SOURCE_SDIST ? t->spec->strip : "",
 		.stop = t->fetch->stop,
 	};
 	struct ws_source_tree *into = ws_source_tree_begin(t->fetch->store, &plan, t->a, err);
@@ -300,7 +292,6 @@ read_patch(const struct ws_patch *patch, struct ws_buf *text, struct ws_err *err
 	return true;
 }
 
-/* Generators are left out. */
 static bool
 read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
 	struct ws_source_tree_plan *plan, struct ws_err *err)
@@ -310,9 +301,6 @@ read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
 	for (size_t i = 0; i < wish->patch_count; i++) {
 		const struct ws_patch *patch = wish->patches[i];
 		WS_AUTO_BUF struct ws_buf text = {0};
-		if (patch->generator) {
-			continue;
-		}
 		if (!read_patch(patch, &text, err)) {
 			return false;
 		}
@@ -364,46 +352,17 @@ copy_tree(struct ws_source_tree *into, const struct ws_tree *tree, struct ws_err
 	return true;
 }
 
-/* The tree in @a found as @a plan changes it, with the files that @a made names. */
+/* Replaces the tree in @a found by a copy that is changed as @a plan says. */
 static bool
-remake(const struct ws_fetch *fetch, const struct ws_source_tree_plan *plan,
-	const struct ws_generated *made, struct ws_arena *a, struct ws_source_found *found,
-	struct ws_err *err)
+copy_patched(const struct ws_fetch *fetch, const struct ws_source_tree_plan *plan,
+	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err)
 {
 	struct ws_source_tree *into = ws_source_tree_begin(fetch->store, plan, a, err);
-	bool done = into && copy_tree(into, &found->tree, err);
-	for (size_t i = 0; done && i < made->count; i++) {
-		struct ws_member member = {.name = made->paths[i], .kind = WS_MEMBER_FILE};
-		done = ws_source_tree_begin_member(into, &member, err)
-			&& copy_file(into, ws_path_join(a, made->folder, made->paths[i], NULL), err);
-	}
-	if (!done) {
+	if (!into || !copy_tree(into, &found->tree, err)) {
 		ws_source_tree_abandon(into);
 		return false;
 	}
 	return ws_source_tree_commit(into, a, &found->tree, err);
-}
-
-static bool
-generate(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
-	struct ws_source_tree_plan *plan, struct ws_arena *a, struct ws_source_found *found,
-	struct ws_err *err)
-{
-	plan->patch_count = 0;
-	for (size_t i = 0; i < wish->patch_count; i++) {
-		struct ws_generated made = {0};
-		const struct ws_generator *generator = wish->patches[i]->generator;
-		if (!generator) {
-			continue;
-		}
-		bool done = ws_generate(fetch, generator, &found->tree, a, &made, err)
-			&& remake(fetch, plan, &made, a, found, err);
-		ws_generated_remove(&made);
-		if (!done) {
-			return false;
-		}
-	}
-	return true;
 }
 
 bool
@@ -416,7 +375,6 @@ ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 		.strip = "",
 		.stop = fetch->stop,
 	};
-	const struct ws_generated nothing = {0};
 	struct ws_digest key = patched_key(wish, &found->tree);
 	struct ws_tree patched;
 	if (wish->patch_count == 0) {
@@ -428,8 +386,7 @@ ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 		return true;
 	}
 	found->remembered = false;
-	return (read && (plan.patch_count == 0 || remake(fetch, &plan, &nothing, a, found, err))
-			   && generate(fetch, wish, &plan, a, found, err)
+	return (read && copy_patched(fetch, &plan, a, found, err)
 			   && ws_tree_remember(fetch->store, key.hex, &found->tree, err))
 		|| ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
 }
@@ -441,8 +398,7 @@ static bool
 check_spec(const struct ws_source_spec *spec, struct ws_err *err)
 {
 	struct ws_digest digest;
-	bool archive = spec->kind == WS_SOURCE_SDIST || spec->kind == WS_SOURCE_ARCHIVE;
-	if (archive
+	if (spec->kind == WS_SOURCE_SDIST
 		&& !(spec->sha256 && ws_digest_parse(spec->sha256, &digest)
 			&& ws_digest_is(&digest, spec->sha256))) {
 		return ws_err_set(err, WS_ERR_CONFIG,

@@ -126,10 +126,6 @@ ws_host_libraries_linked(struct ws_ledger *ledger, const struct ws_hostcc *cxx,
 	const struct ws_recipe *recipe, struct ws_arena *a, ws_name_list *paths)
 {
 	for (size_t i = 0; i < recipe->extension_count; i++) {
-		const struct ws_extension *extension = &recipe->extensions[i];
-		find_linked(ledger, cxx, &extension->flags, a, paths);
-		for (size_t k = 0; k < extension->override_count; k++) {
-			find_linked(ledger, cxx, &extension->overrides[k].add, a, paths);
-		}
+		find_linked(ledger, cxx, &recipe->extensions[i].flags, a, paths);
 	}
 }

@@ -113,7 +113,6 @@ static const struct ws_field order_fields[] = {
 	WS_FIXED("schema", WS_JUDGE_VERSION),
 	WS_VALUE("subject", ORDER, subject, WS_IF_ANY, NULL),
 	WS_VALUE_AS("archs", ORDER, archs, type_archs, WS_IF_ANY, NULL),
-	WS_LIST("trust", ORDER, trust, trust_count, WS_IF_ANY, NULL),
 	WS_LIST_OF("modules", ORDER, modules, module_count, module_table, WS_IF_ANY, NULL),
 	WS_VALUE("name", ORDER, name, WS_IF_ANY, NULL),
 	WS_VALUE("wheel", ORDER, wheel, WS_IF_ANY, NULL),

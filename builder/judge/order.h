@@ -85,8 +85,6 @@ struct ws_judge_order {
 	size_t file_count;
 	const struct ws_judge_module *modules; /**< for ws_judge_action */
 	size_t module_count;
-	const char *const *trust; /**< libraries, as in struct ws_install_check */
-	size_t trust_count;
 	struct ws_arch_set archs; /**< that modules with kernels must be for, those and no others */
 	/** Import names whose modules decide ("flash_attn_2_cuda"), as a recipe's `check` has them;
 	 * names of no module are passed over. Where none is a module's, all modules decide. */

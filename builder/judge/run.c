@@ -509,8 +509,6 @@ judge_in(struct judging *j, const struct ws_wheel_place *place, struct ws_judge_
 	judge_known_bad(j, place, o);
 	o->place.torch = place->torch;
 	o->place.python = opened.load.python = choose_python(j, &place->place);
-	opened.load.trusted = j->order.trust;
-	opened.load.trusted_count = j->order.trust_count;
 	judge_tags(j, &opened.load, o);
 	if (!is_own(j)) {
 		copy_modules(j);

@@ -47,7 +47,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 	*target = (struct ws_target){
 		.recipe = product->recipe,
 		.extension = extension,
-		.flags = module->flags,
+		.flags = module->extension->flags,
 		.size = product->size,
 		.source = &m->source->tree,
 		.torch = plain ? NULL : m->torch,
@@ -244,8 +244,6 @@ add_check(struct adding *w, struct ws_err *err)
 		.group = w->group,
 		.modules = w->modules.at,
 		.module_count = w->modules.len,
-		.trust = product->recipe->check.trust,
-		.trust_count = product->recipe->check.trust_count,
 		.archs = product->point.archs,
 		.places = places,
 		.place_count = count,
@@ -320,8 +318,7 @@ write_facts(void *self, struct ws_json_writer *w)
 static const char *
 spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
 {
-	bool has_url = spec->kind == WS_SOURCE_GIT || spec->kind == WS_SOURCE_ARCHIVE;
-	return has_url ? ws_url_bare(spec->url, a) : NULL;
+	return spec->kind == WS_SOURCE_GIT ? ws_url_bare(spec->url, a) : NULL;
 }
 
 static bool

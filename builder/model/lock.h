@@ -15,7 +15,7 @@
 /** The sources of one recipe. */
 struct ws_pin_source {
 	const char *package, *version;
-	const char *how;    /**< "sdist", "git", "archive", "folder" */
+	const char *how;    /**< "sdist", "git", "folder" */
 	const char *from;   /**< file name, URL, or path */
 	const char *sha256; /**< of the file; NULL for git and folders */
 	const char *commit; /**< git; else NULL */

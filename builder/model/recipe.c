@@ -20,7 +20,6 @@ ws_source_kind_name(enum ws_source_kind kind)
 	static const char *const names[] = {
 		[WS_SOURCE_SDIST] = "sdist",
 		[WS_SOURCE_GIT] = "git",
-		[WS_SOURCE_ARCHIVE] = "archive",
 		[WS_SOURCE_FOLDER] = "folder",
 	};
 	return names[kind];
@@ -51,14 +50,6 @@ ws_extension_compiles_cuda(const struct ws_extension *extension)
 		const struct ws_source_list *list = &extension->sources[i];
 		if (ws_ends_with(list->glob ? list->glob : list->paths[0], ".cu")) {
 			return true;
-		}
-	}
-	for (size_t i = 0; i < extension->override_count; i++) {
-		const struct ws_override *override = &extension->overrides[i];
-		for (size_t j = 0; j < override->add_source_count; j++) {
-			if (ws_ends_with(override->add_sources[j], ".cu")) {
-				return true;
-			}
 		}
 	}
 	return extension->device_list_count > 0;

@@ -68,10 +68,9 @@ enum ws_binding {
 const char *ws_binding_name(enum ws_binding binding);
 
 enum ws_source_kind {
-	WS_SOURCE_SDIST,   /**< a file of a package on an index */
-	WS_SOURCE_GIT,     /**< an exact commit */
-	WS_SOURCE_ARCHIVE, /**< an URL with a sha256 */
-	WS_SOURCE_FOLDER,  /**< a local folder, relative to the recipe */
+	WS_SOURCE_SDIST,  /**< a file of a package on an index */
+	WS_SOURCE_GIT,    /**< an exact commit */
+	WS_SOURCE_FOLDER, /**< a local folder, relative to the recipe */
 };
 
 const char *ws_source_kind_name(enum ws_source_kind kind);
@@ -81,9 +80,9 @@ struct ws_source_spec {
 	enum ws_source_kind kind;
 	const char *file;              /**< SDIST: file name on the index */
 	const char *package;           /**< SDIST: package on the index */
-	const char *url;               /**< GIT, ARCHIVE */
+	const char *url;               /**< GIT */
 	const char *path;              /**< FOLDER: absolute after reading */
-	const char *sha256;            /**< SDIST, ARCHIVE: of the file, 64 digits */
+	const char *sha256;            /**< SDIST: of the file, 64 digits */
 	const char *commit;            /**< GIT: 40 digits */
 	const char *tree;              /**< GIT: tree id expected after checkout; NULL: not given */
 	const char *const *submodules; /**< GIT: paths to bring; all others stay empty */
@@ -94,25 +93,13 @@ struct ws_source_spec {
 /** Where it comes from, for a pin: its file name, URL or path. */
 const char *ws_source_spec_from(const struct ws_source_spec *spec);
 
-/** A script of the sources that makes files for them, with the standard library of Python alone. */
-struct ws_generator {
-	const char *script; /**< below the top */
-	const char *const *arguments;
-	size_t argument_count;
-	const char *const *inputs; /**< globs, '*' over '/' too; the script need not be among them */
-	size_t input_count;
-	const char *const *outputs; /**< globs, '*' inside one folder: all that it writes */
-	size_t output_count;
-};
-
-/** What changes the sources: a patch in unified format, a new file, or a generator. */
+/** A change of the sources: a patch in unified format, or a new file. */
 struct ws_patch {
 	const char *
 		name; /**< of a patch, below the recipe's folder: "fix.patch"; of a new file, below the top */
-	const char *file;                     /**< absolute path of a patch; NULL */
-	const char *text;                     /**< of a new file; NULL */
-	const struct ws_generator *generator; /**< NULL */
-	const char *sha256; /**< of the patch; else over all that the recipe says of it */
+	const char *file;   /**< absolute path of a patch; NULL */
+	const char *text;   /**< of a new file; NULL */
+	const char *sha256; /**< of the patch; of a new file, over its name and text */
 	struct ws_condition when;
 };
 
@@ -126,18 +113,6 @@ struct ws_flags {
 	size_t nvcc_count;
 	const char *const *link;
 	size_t link_count;
-};
-
-/** A change of an extension's definition for some points. Applied in order. */
-struct ws_override {
-	struct ws_condition when;
-	struct ws_flags add;             /**< appended */
-	const char *const *remove_flags; /**< exact words to take out of every list */
-	size_t remove_flag_count;
-	const char *const *remove_sources; /**< exact source paths to leave out */
-	size_t remove_source_count;
-	const char *const *add_sources;
-	size_t add_source_count;
 };
 
 /** A list of sources: literal paths, or one glob with the count it must have. */
@@ -161,8 +136,6 @@ struct ws_extension {
 	const char *const *include; /**< folders relative to the source tree */
 	size_t include_count;
 	struct ws_flags flags;
-	const struct ws_override *overrides;
-	size_t override_count;
 };
 
 /** A measured hint, used until the ledger knows better; the first whose path matches counts. */
@@ -218,8 +191,6 @@ struct ws_metadata {
 struct ws_install_check {
 	const char *const *imports; /**< module names that must import */
 	size_t import_count;
-	const char *const *trust; /**< libraries that are not on the build host: "libfoo.so.1" */
-	size_t trust_count;
 };
 
 struct ws_recipe {
@@ -232,12 +203,10 @@ struct ws_recipe {
 	size_t source_count; /**< 0 where prebuilt_only */
 	const struct ws_prebuilt *prebuilt;
 	size_t prebuilt_count;
-	bool prebuilt_only;             /**< it has neither sources nor extensions and is never built */
-	enum ws_binding binding;        /**< where prebuilt_only; else the extensions say it */
-	const struct ws_patch *patches; /**< those of `patches`, then the generators */
+	bool prebuilt_only;      /**< it has neither sources nor extensions and is never built */
+	enum ws_binding binding; /**< where prebuilt_only; else the extensions say it */
+	const struct ws_patch *patches;
 	size_t patch_count;
-	const struct ws_patch *generators; /**< as `generate` has them */
-	size_t generator_count;
 	const struct ws_extension *extensions; /**< what `every_extension` says is in each */
 	size_t extension_count;
 	struct ws_python_part python;

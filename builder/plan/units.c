@@ -138,7 +138,7 @@ make_list(struct ws_unit_lists *memory, const struct ws_product *product)
 	return list;
 }
 
-/* What a list depends on: the recipe, which of its overrides hold, and what moves the cost. */
+/* What a list depends on: the recipe, and what moves the cost. */
 static void
 write_identity(const struct ws_product *product, struct ws_buf *b)
 {
@@ -148,13 +148,6 @@ write_identity(const struct ws_product *product, struct ws_buf *b)
 		ws_buf_printf(b, " %s ", product->point.cuda->name);
 	}
 	ws_archs_identify(&product->point.archs, b);
-	ws_buf_putc(b, ' ');
-	for (size_t i = 0; i < recipe->extension_count; i++) {
-		for (size_t j = 0; j < recipe->extensions[i].override_count; j++) {
-			const struct ws_override *override = &recipe->extensions[i].overrides[j];
-			ws_buf_putc(b, ws_condition_holds(&override->when, &product->view) ? '1' : '0');
-		}
-	}
 }
 
 const struct ws_plan_units *

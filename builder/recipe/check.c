@@ -31,42 +31,6 @@ in_any(const struct checking *c, bool (*has)(const struct ws_listing *listing, c
 	return false;
 }
 
-static bool
-is_unit(const struct ws_recipe_module *module, const char *path)
-{
-	for (size_t i = 0; i < module->unit_count; i++) {
-		if (strcmp(module->units[i].path, path) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void
-check_override(const struct checking *c, const struct ws_recipe_module *module,
-	const struct ws_override *override, const char *place)
-{
-	const char *list = ws_arena_printf(c->a, "%s/add_sources", place);
-	for (size_t i = 0; i < override->add_source_count; i++) {
-		const char *path = override->add_sources[i];
-		if (!in_any(c, has_file, path)) {
-			ws_recipe_problem_add(
-				c->problems, list, i, NULL, "the sources have no file '%s'", path);
-		}
-		if (!ws_name_is_plain(path)) {
-			ws_recipe_problem_add(c->problems, list, i, NULL,
-				"the name '%s' holds more than " WS_PLAIN_LETTERS, path);
-		}
-	}
-	list = ws_arena_printf(c->a, "%s/remove_sources", place);
-	for (size_t i = 0; i < override->remove_source_count; i++) {
-		if (!is_unit(module, override->remove_sources[i])) {
-			ws_recipe_problem_add(c->problems, list, i, NULL,
-				"'%s' is not one of the module's sources", override->remove_sources[i]);
-		}
-	}
-}
-
 /* A word that is neither a flag nor the value of one is most often a slip. */
 static void
 check_words(const struct checking *c, const char *const *words, size_t count, const char *place)
@@ -102,12 +66,6 @@ check_extension(const struct checking *c, size_t index, struct ws_recipe_module 
 		}
 	}
 	check_flags(c, &extension->flags, ws_arena_printf(c->a, "extensions/%zu/", index));
-	for (size_t i = 0; i < extension->override_count; i++) {
-		check_flags(c, &extension->overrides[i].add,
-			ws_arena_printf(c->a, "extensions/%zu/overrides/%zu/add_", index, i));
-		check_override(c, module, &extension->overrides[i],
-			ws_arena_printf(c->a, "extensions/%zu/overrides/%zu", index, i));
-	}
 }
 
 static void
@@ -134,14 +92,6 @@ matches_unit(const struct checking *c, const char *match)
 		for (size_t u = 0; u < module->unit_count; u++) {
 			if (fnmatch(match, module->units[u].path, 0) == 0) {
 				return true;
-			}
-		}
-		for (size_t o = 0; o < module->extension->override_count; o++) {
-			const struct ws_override *override = &module->extension->overrides[o];
-			for (size_t s = 0; s < override->add_source_count; s++) {
-				if (fnmatch(match, override->add_sources[s], 0) == 0) {
-					return true;
-				}
 			}
 		}
 	}

@@ -155,23 +155,6 @@ add_lists(struct making *m, const struct ws_source_list *lists, size_t count, co
 	}
 }
 
-/* A pattern that stands for many loses one of them. */
-static void
-drop_unit(struct making *m, const char *path)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < m->units.len; i++) {
-		struct ws_unit unit = m->units.at[i];
-		bool is_it = strcmp(unit.path, path) == 0
-			|| (unit.files > 1 && fnmatch(unit.path, path, FNM_PATHNAME) == 0);
-		unit.files -= is_it;
-		if (unit.files > 0) {
-			m->units.at[kept++] = unit;
-		}
-	}
-	m->units.len = kept;
-}
-
 /* ---- flags ---- */
 
 /* One of the lists of a struct ws_flags. */
@@ -192,71 +175,29 @@ open_flags(struct ws_flags *flags, struct words *lists)
 	lists[2] = (struct words){&flags->link, &flags->link_count, WS_FLAG_LINK};
 }
 
-/* What is there, what the override adds, less what it takes away. */
-static void
-change_flags(struct ws_flags *flags, const struct ws_override *override, struct ws_arena *a)
-{
-	struct ws_flags added = override->add;
-	struct words to[FLAG_LISTS], from[FLAG_LISTS];
-	open_flags(flags, to);
-	open_flags(&added, from);
-	for (size_t i = 0; i < FLAG_LISTS; i++) {
-		size_t count = *to[i].count, kept = 0;
-		const char **words = WS_NEW_N(a, const char *, count + *from[i].count + 1);
-		for (size_t j = 0; j < count + *from[i].count; j++) {
-			const char *word = j < count ? (*to[i].list)[j] : (*from[i].list)[j - count];
-			if (!ws_is_among(word, override->remove_flags, override->remove_flag_count)) {
-				words[kept++] = word;
-			}
-		}
-		*to[i].list = words;
-		*to[i].count = kept;
-	}
-}
-
 static const char *const flag_keys[FLAG_LISTS] = {
 	"cxx_flags", "nvcc_flags", "link_flags", "c_flags"};
 
-/* @a place is the JSON object that has them; @a prefix is "add_" in overrides. */
+/* @a place is the JSON object of the extension. */
 static void
-check_flags(struct making *m, const struct ws_flags *flags, const char *place, const char *prefix)
+check_flags(struct making *m, const struct ws_machine *machine, const char *place)
 {
-	struct ws_flags copy = *flags;
+	struct ws_flags flags = m->extension->flags;
 	struct words lists[FLAG_LISTS];
-	open_flags(&copy, lists);
+	open_flags(&flags, lists);
 	for (size_t i = 0; i < FLAG_LISTS; i++) {
+		const char *list = ws_arena_printf(m->a, "%s/%s", place, flag_keys[i]);
+		const char *const *words = *lists[i].list;
 		for (size_t j = 0; j < *lists[i].count; j++) {
-			const char *word = (*lists[i].list)[j];
-			const char *problem = ws_flag_problem(*lists[i].list, j, lists[i].tool);
-			if (problem) {
-				ws_recipe_problem_add(m->problems,
-					ws_arena_printf(m->a, "%s/%s%s", place, prefix, flag_keys[i]), j, problem,
-					"'%s' cannot be a flag", word);
-			}
-		}
-	}
-}
-
-/* Of @a flags those that @a used still has at a point: none may be for another machine than the
- * point's. */
-static void
-check_machine(struct making *m, const struct ws_flags *flags, const struct ws_flags *used,
-	const struct ws_machine *machine, const char *place, const char *prefix)
-{
-	struct ws_flags copies[] = {*flags, *used};
-	struct words lists[FLAG_LISTS], all[FLAG_LISTS];
-	open_flags(&copies[0], lists);
-	open_flags(&copies[1], all);
-	for (size_t i = 0; i < FLAG_LISTS; i++) {
-		for (size_t j = 0; j < *lists[i].count; j++) {
-			const char *word = (*lists[i].list)[j];
-			const char *cure = ws_is_among(word, *all[i].list, *all[i].count)
-				? ws_flag_foreign(*lists[i].list, j, lists[i].tool, machine)
-				: NULL;
+			const char *cure = ws_flag_problem(words, j, lists[i].tool);
 			if (cure) {
-				ws_recipe_problem_add(m->problems,
-					ws_arena_printf(m->a, "%s/%s%s", place, prefix, flag_keys[i]), j, cure,
-					"'%s' is not for %s", word, machine->name);
+				ws_recipe_problem_add(
+					m->problems, list, j, cure, "'%s' cannot be a flag", words[j]);
+			}
+			cure = machine ? ws_flag_foreign(words, j, lists[i].tool, machine) : NULL;
+			if (cure) {
+				ws_recipe_problem_add(
+					m->problems, list, j, cure, "'%s' is not for %s", words[j], machine->name);
 			}
 		}
 	}
@@ -276,53 +217,21 @@ check_folders(struct making *m, const char *place)
 	}
 }
 
-static void
-apply_override(
-	struct making *m, struct ws_flags *flags, const struct ws_override *override, const char *place)
-{
-	const char *list = ws_arena_printf(m->a, "%s/add_sources", place);
-	for (size_t i = 0; i < override->remove_source_count; i++) {
-		drop_unit(m, override->remove_sources[i]);
-	}
-	for (size_t i = 0; i < override->add_source_count; i++) {
-		add_unit(m, override->add_sources[i], 1, list, i);
-	}
-	change_flags(flags, override, m->a);
-}
-
 struct ws_recipe_module
 ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_listing *listing,
 	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_problems *problems)
 {
 	const struct ws_extension *extension = &recipe->extensions[index];
 	struct making m = {extension, listing, a, problems, false, {0}};
-	struct ws_recipe_module module = {.extension = extension, .flags = extension->flags};
+	struct ws_recipe_module module = {.extension = extension};
 	const char *place = ws_arena_printf(a, "extensions/%zu", index);
 	const char *list = ws_arena_printf(a, "%s/sources", place);
 	add_lists(&m, extension->sources, extension->source_list_count, list);
 	m.device = true;
 	add_lists(&m, extension->device, extension->device_list_count,
 		ws_arena_printf(a, "%s/device", place));
-	m.device = false;
 	check_folders(&m, place);
-	check_flags(&m, &extension->flags, place, "");
-	for (size_t i = 0; i < extension->override_count; i++) {
-		const struct ws_override *override = &extension->overrides[i];
-		const char *inside = ws_arena_printf(a, "%s/overrides/%zu", place, i);
-		check_flags(&m, &override->add, inside, "add_");
-		if (point && ws_condition_holds(&override->when, point)) {
-			apply_override(&m, &module.flags, override, inside);
-		}
-	}
-	if (point && point->machine) {
-		check_machine(&m, &extension->flags, &module.flags, point->machine, place, "");
-		for (size_t i = 0; i < extension->override_count; i++) {
-			if (ws_condition_holds(&extension->overrides[i].when, point)) {
-				check_machine(&m, &extension->overrides[i].add, &module.flags, point->machine,
-					ws_arena_printf(a, "%s/overrides/%zu", place, i), "add_");
-			}
-		}
-	}
+	check_flags(&m, point ? point->machine : NULL, place);
 	module.units = m.units.at;
 	module.unit_count = m.units.len;
 	for (size_t i = 0; i < m.units.len; i++) {

@@ -1,9 +1,8 @@
 /**
  * units.h - which files a module is compiled from, with which flags of the recipe's own
  *
- * A recipe's paths and patterns against the listing of its sources, with the overrides that hold at
- * a point. Which compiler a file is for is decided here and nowhere else. Reads listings, no files;
- * torch's own flags are compile/flags.c's.
+ * Matches a recipe's paths and patterns with the listing of its sources. Decides which compiler
+ * each file is for. Reads listings, no files; torch's own flags are in compile/flags.c.
  */
 #ifndef WS_RECIPE_UNITS_H
 #define WS_RECIPE_UNITS_H
@@ -67,19 +66,18 @@ struct ws_recipe_module {
 	const struct ws_extension *extension;
 	const struct ws_unit *units; /**< in the recipe's order; what a pattern matches by name */
 	size_t unit_count;
-	bool cuda;             /**< one of them is for nvcc */
-	bool runtime;          /**< one of them registers with the CUDA runtime */
-	bool cxx;              /**< one of them is C++, or CUDA's with a host part in C++ */
-	struct ws_flags flags; /**< the recipe's own, overrides applied */
+	bool cuda;    /**< one of them is for nvcc */
+	bool runtime; /**< one of them registers with the CUDA runtime */
+	bool cxx;     /**< one of them is C++, or CUDA's with a host part in C++ */
 };
 
 /**
- * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay what they are and
- * nothing is looked for; without a @a point (NULL) no override is applied. Problems: a file that is
- * missing, a pattern that matches another number of files than the recipe says, a kind of file that
- * is not compiled, a file named twice, a name or a flag that may not reach a command line. What has
- * the first three is not among the units; without @a problems (NULL), missing files are: a patch of
- * other points may bring them.
+ * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay patterns and no file is
+ * checked; with a @a point, flags of other machines are problems. Problems: a missing file, a pattern
+ * that matches another number of files than the recipe expects, a file of a kind that is not
+ * compiled, a file named twice, a name or a flag that may not reach a command line. Files with one of
+ * the first three are not among the units. Exception: without @a problems (NULL) missing files are
+ * units, because a patch of other points may create them.
  */
 struct ws_recipe_module ws_recipe_module(const struct ws_recipe *recipe, size_t index,
 	const struct ws_listing *listing, const struct ws_point_view *point, struct ws_arena *a,

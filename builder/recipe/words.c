@@ -70,10 +70,8 @@ static const char rdc_apart[] = "write -rdc=false as one word; relocatable devic
 								"supported, for there is no device "
 								"link";
 static const char folder[] = "write the folder into 'include'";
-static const char of_x86_64[] =
-	"it is x86-64's: add it in an override with \"when\": {\"platform\": \"x86_64\"}";
-static const char of_aarch64[] =
-	"it is aarch64's: add it in an override with \"when\": {\"platform\": \"aarch64\"}";
+static const char of_x86_64[] = "leave it out: only compilers for x86-64 have it";
+static const char of_aarch64[] = "leave it out: only compilers for aarch64 have it";
 
 /* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc
  * 13.0 --help, ld 2.40. */

@@ -66,19 +66,11 @@ may_be_python(const struct ws_scope *s, const char *name)
 }
 
 bool
-ws_scope_is_trusted(const struct ws_scope *s, const struct ws_scope_library *library)
-{
-	return !ws_scope_is_read(library)
-		&& ws_is_among(library->name, s->place->trusted, s->place->trusted_count);
-}
-
-bool
 ws_scope_is_dependency(const struct ws_scope *s, const struct ws_scope_library *library)
 {
 	return ws_scope_is_read(library) || library->loaded
 		|| (ws_floor_is_system_library(library->name) && !s->place->complete)
-		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name)
-		|| ws_scope_is_trusted(s, library);
+		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name);
 }
 
 bool

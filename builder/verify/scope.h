@@ -94,9 +94,6 @@ bool ws_scope_is_read(const struct ws_scope_library *library);
  */
 bool ws_scope_is_dependency(const struct ws_scope *scope, const struct ws_scope_library *library);
 
-/** Is it one that was not read, and that is taken on trust by name? */
-bool ws_scope_is_trusted(const struct ws_scope *scope, const struct ws_scope_library *library);
-
 /** Is a library of that name in torch's wheel, or in one that it requires, and nothing loads it? */
 bool ws_scope_is_aside(const struct ws_scope *scope, const char *name);
 

@@ -58,8 +58,6 @@ struct ws_load_place {
 	const char *ptx; /**< newest PTX that the driver there reads, "8.4"; NULL: not known */
 	const struct ws_arch_alias *families; /**< which GPUs run code for an f target */
 	size_t family_count;
-	const char *const *trusted; /**< libraries that will be there, although nobody has read them */
-	size_t trusted_count;
 	bool strict;   /**< what is taken on trust is unknown */
 	bool complete; /**< what is in none of these is not there; else it may be */
 };

@@ -220,12 +220,6 @@ explain(struct judging *j, const struct want *want)
 		return;
 	}
 	const char *unread = j->s->release ? NULL : unread_torch(j);
-	for (size_t i = 0; !is_of_torch(want->name) && i < j->s->libraries.len; i++) {
-		if (j->visible[i] && ws_scope_is_trusted(j->s, &j->s->libraries.at[i])) {
-			assume(j, j->s->libraries.at[i].name);
-			return;
-		}
-	}
 	if (is_of_torch(want->name) && unread) {
 		assume(j, unread);
 		return;
@@ -307,7 +301,7 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 			return false;
 		}
 		miss(j, want, WS_MISSING_VERSION, name);
-	} else if (library->loaded || ws_scope_is_trusted(j->s, library)) {
+	} else if (library->loaded) {
 		assume(j, name);
 	} else if (!ws_scope_is_dependency(j->s, library)) {
 		return true; /* said once, of the library */

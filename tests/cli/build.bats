@@ -296,21 +296,6 @@ python_version() { # INTERPRETER
 	not compgen -G 'dist/*.whl'
 }
 
-@test "names of a library that the recipe trusts are taken on trust, and the wheel says so" {
-	only_host
-	gcc -shared -nostdlib -fPIC -x c -o libfar.so.1 -Wl,-soname,libfar.so.1 - <<< 'int far_away(void) { return 1; }'
-	recipe 'e["sources"] = ["module.cpp"]; e["link_flags"] = ["'"$PWD"'/libfar.so.1"]'
-	sed -i 's/extern "C" void tiny_add(float \*x);/extern "C" int far_away(void);/; s/tiny_add(nullptr)/far_away()/' recipes/tiny/src/module.cpp
-	build
-	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"libfar.so.1"* ]]
-	recipe 'r["check"] = {"import": ["tiny"], "trust": ["libfar.so.1"]}'
-	build
-	[ "$status" -eq 0 ]
-	unzip -p dist/*.whl '*/wheelsmith.json' > wheel.json
-	[ "$(jq -c '.measured.modules[] | [.module, .assumed, .unread]' wheel.json)" = '["tiny._C",1,["libfar.so.1"]]' ]
-}
-
 @test "a module of Python's that check.import leaves out is for torch.ops.load_library, and needs no PyInit" {
 	only_host
 	recipe 'e["sources"] = ["module.cpp"]'

@@ -8,7 +8,7 @@ setup_file() {
 	make_base
 	export BASE
 	WWW=$BATS_FILE_TMPDIR/www
-	mkdir -p "$WWW"
+	mkdir -p "$WWW/files"
 	serve "$WWW"
 	export WWW PORT
 }
@@ -32,10 +32,11 @@ teardown() {
 archive() {
 	only_host
 	head -c 192K /dev/urandom | base64 | sed 's/^/# /' > recipes/tiny/src/tiny/noise.py
-	tar czf "$WWW/tiny.tar.gz" -C recipes/tiny --transform 's/^src/tiny-1.0/' src
+	tar czf "$WWW/files/tiny-1.0.tar.gz" -C recipes/tiny --transform 's/^src/tiny-1.0/' src
 	local sum
-	sum=$(sha256sum < "$WWW/tiny.tar.gz" | cut -d' ' -f1)
-	recipe "r['source'] = [{'archive': 'http://127.0.0.1:$PORT/tiny.tar.gz', 'sha256': '$sum'}]"
+	sum=$(sha256sum < "$WWW/files/tiny-1.0.tar.gz" | cut -d' ' -f1)
+	recipe "r['source'] = [{'sdist': 'tiny-1.0.tar.gz', 'sha256': '$sum'}]"
+	export WHEELSMITH_INDEX=http://127.0.0.1:$PORT/simple
 }
 
 # What a run met, in a word.

@@ -142,16 +142,17 @@ actions_ran() { # FILE...
 }
 
 @test "two that want one download fetch it once" {
-	mkdir -p www pure-1.0/pure recipes/pure
+	mkdir -p www/files pure-1.0/pure recipes/pure
 	head -c 300000 /dev/urandom > pure-1.0/pure/noise
 	touch pure-1.0/pure/__init__.py
-	tar czf www/pure-1.0.tar.gz pure-1.0
+	tar czf www/files/pure-1.0.tar.gz pure-1.0
 	serve "$PWD/www"
 	cat > recipes/pure/1.0.json <<- END
 		{"name": "pure", "version": "1.0", "python": {"packages": ["pure"]},
-		 "source": [{"archive": "http://127.0.0.1:$PORT/~slow=200000/pure-1.0.tar.gz",
-		             "sha256": "$(sha256sum < www/pure-1.0.tar.gz | cut -d' ' -f1)"}]}
+		 "source": [{"sdist": "pure-1.0.tar.gz",
+		             "sha256": "$(sha256sum < www/files/pure-1.0.tar.gz | cut -d' ' -f1)"}]}
 	END
+	export WHEELSMITH_INDEX=http://127.0.0.1:$PORT/~file,slow=200000/simple
 	matrix m.json '"packages": ["pure==1.0"]'
 	start one
 	first=$child
@@ -162,7 +163,7 @@ actions_ran() { # FILE...
 	grep -q "'pure-1.0.tar.gz' is being fetched by another process; waiting for it" two.err
 	end_of one "$first"
 	[ "$status" -eq 0 ]
-	[ "$(wc -l < "$ASKED")" -eq 1 ]
+	[ "$(grep -c pure-1.0.tar.gz "$ASKED")" -eq 1 ]
 	dist_is_whole
 	unserve
 }

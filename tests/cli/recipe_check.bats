@@ -42,7 +42,6 @@ JSON
 	sed -i -e 's|"csrc/bind.cpp"|"csrc/bound.cpp"|' -e 's/"count": 2/"count": 3/' -e 's|"csrc/include"|"csrc/inc"|' \
 		-e 's|\["demo"\]|["demo", "other"], "modules": ["one.py"], "data": ["demo/*.json"]|' -e 's/"LICENSE"/"COPYING"/' \
 		-e 's/README.md/README.rst/' -e 's/"match": "\*.cu"/"match": "*.cpp"/' \
-		-e 's|"include":|"overrides": [{"when": {"cuda": "13"}, "add_sources": ["csrc/new.cu"], "remove_sources": ["csrc/old.cu"]}],\n      "include":|' \
 		recipes/demo/1.0.json
 	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
 	echo "$output"
@@ -145,6 +144,17 @@ JSON
 	[ "$status" -eq 3 ]
 	[[ "$output" == *"bad.patch:4:1: error:"*"of 'csrc/a.cu' does not match"* ]]
 	[[ "$output" == *"'csrc/*.cu' matches 3 files where the recipe expects 2"* ]]
+}
+
+@test "a file that the recipe creates has its name and version, and must not be there already" {
+	sed -i 's|"extensions": \[|"patches": [{"create": "demo/version.py", "text": "# {} {torch}\\n__version__ = '"'{version}'"'  # of {name}"}],\n  &|' \
+		recipes/demo/1.0.json
+	run -0 "$WHEELSMITH" recipe check --fetch recipes/demo/1.0.json
+	[[ "$output" == *"python   demo: 3 files"* ]]
+	[ "$(cat "$WHEELSMITH_STORE"/trees/src-demo*/demo/version.py)" = "$(printf "# {} {torch}\n__version__ = '1.0'  # of Demo")" ]
+	sed -i 's|demo/version.py|demo/__init__.py|' recipes/demo/1.0.json
+	run -3 "$WHEELSMITH" recipe check --fetch recipes/demo/1.0.json
+	[[ "$output" == *"demo/__init__.py"*"is already there"* ]]
 }
 
 @test "results as JSON" {

@@ -10,16 +10,19 @@ setup() {
 	in_place
 }
 
-@test "an override by Python holds for the compiler as it does for the plan" {
+@test "a header that a patch creates for one Python reaches the compiler" {
 	only_host
-	recipe 'e["overrides"] = [{"when": {"python": "=='"$PY"'"}, "add_cxx_flags": ["-DSEEN"],
-		"add_sources": ["more.cpp"]}]'
-	printf '#ifndef SEEN\n#error the flag is missing\n#endif\n' > recipes/tiny/src/more.cpp
-	ws plan --matrix m.json --why "$CELL"
-	[[ "$output" == *more.cpp* ]]
+	recipe 'r["patches"] = [{"create": "point.h", "text": "#define SEEN", "when": {"python": "=='"$PY"'"}}]
+e["cxx_flags"] = ["-include", "src/point.h"]
+e["sources"].append("more.cpp")'
+	printf '#ifndef SEEN\n#error the macro is missing\n#endif\n' > recipes/tiny/src/more.cpp
 	build
 	[ "$status" -eq 0 ]
 	[[ "$(ran)" == *"compile more.cpp"* ]]
+	recipe 'r["patches"][0]["when"]["python"] = "<3"'
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *point.h* ]]
 }
 
 @test "a patch of a wheel for every Python does not depend on which Python comes first" {

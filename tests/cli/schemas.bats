@@ -85,7 +85,6 @@ locks() {
 		 "sources": [
 		  {"package": "a", "version": "1", "how": "sdist", "from": "a-1.tar.gz", "sha256": "$x", "tree": "$x"},
 		  {"package": "b", "version": "1", "how": "git", "from": "https://example.com/b", "commit": "${x:0:40}", "tree": "$x"},
-		  {"package": "c", "version": "1", "how": "archive", "from": "https://example.com/c.zip", "sha256": "$x", "tree": "$x"},
 		  {"package": "d", "version": "1", "how": "folder", "from": "/d", "tree": "$x"}],
 		 "cuda": [
 		  {"cuda": "12.4", "how": "archive", "name": "cuda-12.4", "digest": "$x", "definition": "$x", "debian": "mirror"},

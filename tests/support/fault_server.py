@@ -30,6 +30,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     chunked          no length, chunked                  close        no length, ends by closing
     html             index pages as HTML only            json         ... as JSON only
     pad=K            K more bytes of white space at the end of an index page
+    file             the others are for files alone, not for index pages
     type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
 POST and PUT accept anything. Their faults, beside status, silent, auth and redirect:
@@ -140,7 +141,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path.startswith("http://"):  # we are taken for a proxy
             path = "/" + path.split("/", 3)[3]
         self.faults, rest = parse_faults(path)
-        if "put" in self.faults:
+        if "put" in self.faults or ("file" in self.faults and "/simple/" in rest):
             self.faults = {}
         with LOCK:
             self.nth = SEEN[path] = SEEN.get(path, 0) + 1

@@ -159,8 +159,7 @@ WS_TEST(a_recipe_in_values)
 		" \"extensions\": [{\"module\": \"demo._C\", \"binding\": \"stable-abi\", \"include\": "
 		"[\".\"],"
 		" \"sources\": [\"a.cpp\", {\"glob\": \"k/*.cu\", \"count\": 3}], \"link_flags\": "
-		"[\"-lx\"],"
-		" \"overrides\": [{\"when\": {\"cuda\": \"13\"}, \"remove_sources\": [\"k/old.cu\"]}]}],"
+		"[\"-lx\"]}],"
 		" \"python\": {\"root\": \".\", \"packages\": [\"demo\"], \"data\": [\"demo/*.h\"]},"
 		" \"requires\": {\"python\": \">=3.9\"}, \"archs\": \"8.0;9.0a\"}",
 		a);
@@ -175,8 +174,6 @@ WS_TEST(a_recipe_in_values)
 	assert_string_equal(extension->sources[1].glob, "k/*.cu");
 	assert_int_equal(extension->sources[1].path_count, 0);
 	assert_string_equal(extension->flags.link[0], "-lx");
-	assert_int_equal(extension->overrides[0].when.cxx11abi, -1);
-	assert_string_equal(extension->overrides[0].remove_sources[0], "k/old.cu");
 	assert_string_equal(recipe.python.root, "");
 	assert_string_equal(recipe.python.data[0], "demo/*.h");
 	assert_string_equal(recipe.metadata.requires_python, ">=3.9");

@@ -199,15 +199,11 @@ WS_TEST(sources_are_tried_in_order)
 	const char *wrong = other.hex;
 	struct ws_source_spec specs[] = {
 		sdist(wrong),
-		{.kind = WS_SOURCE_ARCHIVE,
-			.url = ws_served_url(&w.s, "/absent/demo-1.0.tar.gz"),
-			.sha256 = wrong},
+		{.kind = WS_SOURCE_SDIST, .package = "demo", .file = "demo-2.0.tar.gz", .sha256 = wrong},
 		{.kind = WS_SOURCE_GIT,
 			.url = "https://h/x",
 			.commit = "67c093da5dc122b8656d9447f4d3fa45c982c432"},
-		{.kind = WS_SOURCE_ARCHIVE,
-			.url = ws_served_url(&w.s, "/files/demo-1.0.tar.gz"),
-			.sha256 = sha256},
+		sdist(sha256),
 	};
 	struct ws_source_found found;
 	struct ws_err err = {0};
@@ -218,7 +214,7 @@ WS_TEST(sources_are_tried_in_order)
 
 	assert_fails(bring(&w, specs, 3, &found, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "no source of 'demo' 1.0: ");
-	assert_contains(err.cure, "then 'demo-1.0.tar.gz': ");
+	assert_contains(err.cure, "then 'demo-2.0.tar.gz': ");
 	assert_contains(err.cure, "then 'https://h/x': git is not available");
 
 	specs[0].sha256 = "abc";

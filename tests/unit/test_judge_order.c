@@ -259,25 +259,6 @@ WS_TEST(the_platform_tag_is_true_in_every_place)
 	}
 }
 
-WS_TEST(a_library_that_the_recipe_trusts_may_be_elsewhere)
-{
-	static const char source[] = "int far(void); int f(void) { return far(); }";
-	static const char *const bare[] = {"-nostdlib", NULL};
-	const char *said, *dir = ws_test_dir(a);
-	ws_test_library(a, dir, "libnowhere.so", "int far(void) { return 1; }", bare);
-	const char *flags[] = {"-nostdlib", ws_arena_printf(a, "-L%s", dir), "-l:libnowhere.so", NULL};
-	assert_false(accepts(source, flags, NULL, &said, a));
-	assert_true(
-		accepts_in(NOTHING "], \"trust\": [\"libnowhere.so\"", source, flags, NULL, &said, a));
-	assert_contains(said,
-		"m finds all of its 1 symbol, 1 of them taken on trust: 'libnowhere.so' was not read");
-	assert_false(
-		accepts_in(NOTHING "], \"trust\": [\"libother.so\"", source, flags, NULL, &said, a));
-	/* It must be named. */
-	assert_false(
-		accepts_in(NOTHING "], \"trust\": [\"libnowhere.so\"", source, bare, NULL, &said, a));
-}
-
 WS_TEST(code_is_for_the_archs_that_were_asked_for_and_no_others)
 {
 	static const char source[] =

@@ -63,8 +63,7 @@ make_case(struct ws_arena *a)
 		c.texts[2 + i] = ws_arena_printf(a,
 			"{\"name\": \"%s\", \"version\": \"1.0\", \"source\": [{\"folder\": \"src\"}], "
 			"\"extensions\": [{\"module\": \"%s_cuda\", \"binding\": \"pybind\", \"sources\": "
-			"[\"api.cpp\", {\"glob\": \"csrc/src/*.cu\", \"count\": %u}], \"overrides\": "
-			"[{\"when\": {\"cuda\": \">=12.3\"}, \"add_sources\": [\"new.cu\"]}]}], "
+			"[\"api.cpp\", {\"glob\": \"csrc/src/*.cu\", \"count\": %u}]}], "
 			"\"estimates\": [{\"match\": \"*.cu\", \"cpu_s\": 10, \"rss_mib\": 1000}, "
 			"{\"match\": \"*\", \"cpu_s\": 1, \"rss_mib\": 100}], \"archs\": [\"8.0\", \"8.6\", "
 			"\"8.9\", \"9.0\"], \"requires\": {\"torch\": \">=2\", \"python\": \">=3.8,<4\"}, "
@@ -142,8 +141,8 @@ WS_TEST(ten_thousand_cells)
 	assert_int_equal(plan.product_count, cells);
 	assert_int_equal(plan.totals.decisions[WS_DECISION_BUILD], cells);
 	/* Kernels once for all Pythons; the first package's files are known, the others' are a glob of
-	 * 72. Toolkits from 12.3 on, three of five, have one more; each Python has its binding. */
-	assert_int_equal(plan.totals.cost.units, groups * KERNELS + groups * 3 / 5 + cells);
+	 * 72. Each Python has its binding. */
+	assert_int_equal(plan.totals.cost.units, groups * KERNELS + cells);
 	assert_int_equal(plan.totals.cost.actions, plan.totals.cost.units + 3 * cells);
 	/* Asked once for each unit and variant, not for each cell. */
 	assert_in_range(world.asked_of_the_ledger, 1, 5000);

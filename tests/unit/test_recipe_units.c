@@ -133,38 +133,12 @@ WS_TEST(patterns_stay_in_their_folder_and_are_counted)
 		&view, 1, "extensions/0/sources/1", "'csrc/b.cu' is listed twice as a source of 'demo._C'");
 }
 
-WS_TEST(a_pattern_that_nobody_can_spell_out_stands_for_its_files)
+WS_TEST(a_flag_of_another_machine_is_a_problem_on_this_one)
 {
-	static const struct ws_source_list glob = {.glob = "csrc/*.cu", .expected = 3};
-	static const char *const gone[] = {"csrc/a.cu"};
-	static const struct ws_override less = {.when = {.cxx11abi = -1, .free_threaded = -1},
-		.remove_sources = gone,
-		.remove_source_count = 1};
-	static const struct ws_extension extension = {.module = "demo._C",
-		.sources = &glob,
-		.source_list_count = 1,
-		.overrides = &less,
-		.override_count = 1};
-	static const struct ws_point_view point = {.cxx11abi = -1};
-	struct ws_recipe_module module =
-		ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, NULL);
-	assert_int_equal(module.unit_count, 1);
-	assert_int_equal(module.units[0].files, 2);
-}
-
-/* "-mavx2" for both, "-march=armv9-a" for aarch64 alone. */
-WS_TEST(a_flag_of_another_machine_is_a_problem_where_it_is_used)
-{
-	static const char *const avx[] = {"-O2", "-mavx2"}, *const arm[] = {"-march=armv9-a"},
-							 *const gone[] = {"-mavx2"},
+	static const char *const avx[] = {"-O2", "-mavx2"},
 							 *const handed[] = {"-Xcompiler", "-O1,-msse4.1"};
-	struct ws_override override = {
-		.when = {.cxx11abi = -1, .free_threaded = -1, .machine = ws_machine_named("aarch64")},
-		.add = {.cxx = arm, .cxx_count = 1, .nvcc = handed, .nvcc_count = 2}};
 	struct ws_extension extension = {.module = "demo._C",
-		.flags = {.cxx = avx, .cxx_count = 2},
-		.overrides = &override,
-		.override_count = 1};
+		.flags = {.cxx = avx, .cxx_count = 2, .nvcc = handed, .nvcc_count = 2}};
 	struct ws_recipe_view view = {.problems = {.a = a}};
 	struct ws_point_view point = {.cxx11abi = -1, .machine = ws_machine_named("x86_64")};
 	ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, &view.problems);
@@ -173,13 +147,7 @@ WS_TEST(a_flag_of_another_machine_is_a_problem_where_it_is_used)
 	ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, &view.problems);
 	assert_int_equal(view.problems.list.len, 2);
 	assert_problem(&view, 0, "extensions/0/cxx_flags/1", "'-mavx2' is not for aarch64");
-	assert_problem(
-		&view, 1, "extensions/0/overrides/0/add_nvcc_flags/1", "'-O1,-msse4.1' is not for aarch64");
-	override.remove_flags = gone;
-	override.remove_flag_count = 1;
-	override.add.nvcc_count = 0;
-	ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, &view.problems);
-	assert_int_equal(view.problems.list.len, 2);
+	assert_problem(&view, 1, "extensions/0/nvcc_flags/1", "'-O1,-msse4.1' is not for aarch64");
 	static const char *const wrong[] = {"-march=armv9-a", "-mcpu=neoverse-v2"};
 	for (size_t i = 0; i < WS_LEN(wrong); i++) {
 		assert_non_null(ws_flag_foreign(wrong, i, WS_FLAG_CXX, ws_machine_named("x86_64")));
@@ -347,39 +315,6 @@ WS_TEST(usual_words_are_flags)
 	for (size_t i = 0; i < WS_LEN(links); i++) {
 		assert_null(ws_flag_problem(links, i, WS_FLAG_LINK));
 	}
-}
-
-WS_TEST(overrides_change_units_and_flags_in_their_order)
-{
-	static const char *const paths[] = {"csrc/a.cu"}, *const more[] = {"csrc/bind.cpp"};
-	static const char *const first[] = {"-O3", "-DA"}, *const second[] = {"-DB"};
-	static const char *const gone[] = {"-DA"};
-	static const struct ws_source_list sources = {.paths = paths, .path_count = 1};
-	struct ws_override overrides[] = {
-		{.when = {.cxx11abi = 1, .free_threaded = -1},
-			.add = {.nvcc = second, .nvcc_count = 1},
-			.remove_flags = gone,
-			.remove_flag_count = 1,
-			.add_sources = more,
-			.add_source_count = 1},
-		{.when = {.cxx11abi = 0, .free_threaded = -1},
-			.remove_sources = paths,
-			.remove_source_count = 1},
-	};
-	const struct ws_extension extension = {.module = "demo._C",
-		.sources = &sources,
-		.source_list_count = 1,
-		.flags = {.nvcc = first, .nvcc_count = 2},
-		.overrides = overrides,
-		.override_count = 2};
-	const struct ws_point_view point = {.cxx11abi = 1};
-	struct ws_recipe_module module =
-		ws_recipe_module(recipe_of(&extension, a), 0, &listing, &point, a, NULL);
-	assert_int_equal(module.unit_count, 2);
-	assert_int_equal(module.flags.nvcc_count, 2);
-	assert_string_equal(module.flags.nvcc[0], "-O3");
-	assert_string_equal(module.flags.nvcc[1], "-DB");
-	assert_int_equal(module.flags.cxx_count, 0);
 }
 
 WS_TEST(a_package_that_takes_no_file_is_a_problem)

@@ -112,7 +112,7 @@ class Update:
             for key in dict.fromkeys(list(one) + list(old.get(module, {})) + list(new[module])):
                 before, after = old.get(module, {}).get(key), new[module].get(key)
                 name, merge = "%s of %s" % (key, module), self.merge_sources if key in ("sources", "device") else self.merge_list
-                if key == "module" or key == "overrides":
+                if key == "module":
                     continue
                 if key not in LISTS:
                     if before != after:
