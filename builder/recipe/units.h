@@ -72,12 +72,12 @@ struct ws_recipe_module {
 };
 
 /**
- * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay patterns and no file is
- * checked; with a @a point, flags of other machines are problems. Problems: a missing file, a pattern
- * that matches another number of files than the recipe expects, a file of a kind that is not
- * compiled, a file named twice, a name or a flag that may not reach a command line. Files with one of
- * the first three are not among the units. Exception: without @a problems (NULL) missing files are
- * units, because a patch of other points may create them.
+ * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay patterns and no file
+ * is checked; with a @a point, flags of other machines are problems. Problems: a missing file, a
+ * pattern that matches another number of files than the recipe expects, a file of a kind that is
+ * not compiled, a file named twice, a name or a flag that may not reach a command line. Files with
+ * one of the first three are not among the units. Exception: without @a problems (NULL) missing
+ * files are units, because a patch of other points may create them.
  */
 struct ws_recipe_module ws_recipe_module(const struct ws_recipe *recipe, size_t index,
 	const struct ws_listing *listing, const struct ws_point_view *point, struct ws_arena *a,
