@@ -5,7 +5,7 @@
 #include "cli/build_text.h"
 #include "cli/selecting.h"
 #include "config/lock.h"
-#include "doctor/ignored_env.h"
+#include "doctor/doctor.h"
 #include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"

@@ -2,7 +2,7 @@
  * or on its clock. Not for people; not in --help. */
 #include "base/fs.h"
 #include "cli/command.h"
-#include "fetch/git_child.h"
+#include "fetch/git.h"
 #include "inspect/facts_child.h"
 #include "judge/order.h"
 #include "kit/torch/exports.h"

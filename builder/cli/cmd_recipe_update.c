@@ -6,7 +6,6 @@
 #include "config/recipes.h"
 #include "config/values.h"
 #include "draft/draft.h"
-#include "draft/sdist.h"
 #include "fetch/source.h"
 #include "model/wheel_name.h"
 

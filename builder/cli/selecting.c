@@ -2,7 +2,7 @@
 #include "cli/selecting.h"
 
 #include "config/values.h"
-#include "draft/sdist.h"
+#include "draft/draft.h"
 #include "model/machine.h"
 #include "net/url.h"
 #include "plan/select.h"

@@ -9,8 +9,8 @@
 
 #include "base/user_env.h"
 #include "cli/options.h"
+#include "config/document.h"
 #include "config/facts.h"
-#include "config/locate.h"
 #include "config/recipes.h"
 #include "config/user.h"
 #include "fetch/fetch.h"

@@ -16,7 +16,7 @@
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
 #include "model/matrix.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 
 /** Where sources are for whoever reads debug info: not in the folder of a run, which is another
  * every time. */

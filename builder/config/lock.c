@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "config/condition.h"
 #include "config/values.h"
 
 #include <string.h>

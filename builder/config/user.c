@@ -3,9 +3,128 @@
 
 #include "base/fs.h"
 #include "config/document.h"
-#include "config/indexes.h"
-#include "config/policy.h"
 #include "config/values.h"
+
+#include <string.h>
+
+static bool
+read_access(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char *const words[] = {
+		[WS_REMOTE_READ] = "read", [WS_REMOTE_WRITE] = "write", [WS_REMOTE_NONE] = "none"};
+	enum ws_remote_access *access = into;
+	if (!ws_text_of(r, value, "an access")) {
+		return false;
+	}
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		if (strcmp(value->text, words[i]) == 0) {
+			*access = (enum ws_remote_access)i;
+			return true;
+		}
+	}
+	return ws_word_err(r, value, "kind of access", words, WS_LEN(words));
+}
+
+static bool
+is_grpc(const char *text)
+{
+	return ws_starts_with(text, "grpc://") || ws_starts_with(text, "grpcs://");
+}
+
+static bool
+read_endpoint(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a URL");
+	if (!text || !is_grpc(text)) {
+		return text && ws_type_url.read(r, value, into);
+	}
+	const char *host = strstr(text, "://") + 3;
+	if (host[0] == '\0' || host[strcspn(host, "/@?# \t\n\"'\\")] != '\0') {
+		ws_json_err(r->doc, value, r->err, "'endpoint' is not a host and its port");
+		return ws_err_cure(r->err, "grpc://HOST:PORT, or grpcs://HOST:PORT with TLS");
+	}
+	return (*(const char **)into = text);
+}
+
+static bool
+read_property(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a property");
+	if (text && (text[0] == '=' || !strchr(text, '='))) {
+		ws_json_err(r->doc, value, r->err, "a property is NAME=VALUE");
+		return false;
+	}
+	return text && (*(const char **)into = text);
+}
+
+static const struct ws_type type_property =
+	WS_VALUES(const char *, "a property", "properties", read_property);
+static const struct ws_type type_endpoint = WS_VALUES(const char *, "a URL", "URLs", read_endpoint);
+static const struct ws_type type_access =
+	WS_VALUES(enum ws_remote_access, "an access", "accesses", read_access);
+
+static const struct ws_field remote_fields[] = {
+	{WS_ONE(struct ws_user_remote, endpoint, "endpoint", type_endpoint), .flags = WS_FIELD_REQUIRED,
+		.example = "\"https://cache.example.com/wheels\""},
+	{WS_ONE(struct ws_user_remote, instance, "instance", ws_type_text)},
+	{WS_ONE(struct ws_user_remote, access, "access", type_access)},
+	{WS_ONE(struct ws_user_remote, certificate, "certificate", ws_type_path)},
+	{WS_ONE(struct ws_user_remote, certificate_key, "certificate_key", ws_type_path)},
+	{WS_ONE(struct ws_user_remote, headers, "headers", ws_type_path)},
+	{WS_ONE(struct ws_user_remote, key, "key", ws_type_path)},
+	{WS_MANY(struct ws_user_remote, trust, trust_count, "trust", ws_type_path),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/ci.pem.pub\"]"},
+	{WS_MANY(struct ws_user_remote, properties, property_count, "platform", type_property),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"OSFamily=linux\"]"},
+	{WS_ONE(struct ws_user_remote, slots, "slots", ws_type_number)},
+};
+static const struct ws_table remote_table = {"a remote", remote_fields, WS_LEN(remote_fields)};
+
+static bool
+read_remote(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_user_remote *remote = into;
+	if (!ws_object_read(r, value, &remote_table, remote)) {
+		return false;
+	}
+	size_t len = strlen(remote->endpoint);
+	while (len > 0 && remote->endpoint[len - 1] == '/') {
+		len--;
+	}
+	remote->endpoint = ws_arena_copy(r->a, remote->endpoint, len);
+	bool grpc = is_grpc(remote->endpoint);
+	if (!grpc
+		&& (remote->instance || remote->certificate || remote->certificate_key
+			|| remote->property_count > 0 || remote->slots > 0)) {
+		ws_json_err(r->doc, value, r->err,
+			"'instance', 'certificate', 'platform' and 'slots' are of a server by gRPC");
+		return ws_err_cure(r->err, "\"endpoint\": \"grpcs://HOST:PORT\"");
+	}
+	if (!remote->certificate != !remote->certificate_key) {
+		return ws_json_err(
+			r->doc, value, r->err, "'certificate' and 'certificate_key' belong together");
+	}
+	if (remote->access == WS_REMOTE_WRITE && !remote->key) {
+		ws_json_err(
+			r->doc, value, r->err, "'remote' has the access 'write' and no 'key' to sign with");
+		return ws_err_cure(
+			r->err, "a private Ed25519 key, as openssl makes it; docs/farm.md tells more");
+	}
+	if (!grpc && remote->access == WS_REMOTE_NONE) {
+		return ws_json_err(
+			r->doc, value, r->err, "a cache with the access 'none' serves for nothing");
+	}
+	if (remote->access != WS_REMOTE_NONE && !remote->key && remote->trust_count == 0) {
+		ws_json_err(r->doc, value, r->err, "'remote' has no 'trust': nobody's results would count");
+		return ws_err_cure(
+			r->err, "name the public keys of those who write there: \"trust\": [\"ci.pem.pub\"]");
+	}
+	return true;
+}
+
+static const struct ws_type type_remote = WS_OBJECTS(struct ws_user_remote, read_remote);
+
+/* ---- the whole configuration ---- */
 
 /* What the table fills; the list of indexes is taken apart afterwards. */
 struct written {
@@ -23,7 +142,7 @@ static const struct ws_field fields[] = {
 	{WS_MANY(struct written, config.recipes, config.recipe_count, "recipes", ws_type_path),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/recipes\"]"},
 	{WS_ONE(struct written, config.policy, "policy", ws_type_policy)},
-	{WS_ONE(struct written, config.remote, "remote", ws_type_user_remote)},
+	{WS_ONE(struct written, config.remote, "remote", type_remote)},
 };
 static const struct ws_table table = {"the configuration", fields, WS_LEN(fields)};
 

@@ -10,9 +10,30 @@
 #define WS_CONFIG_USER_H
 
 #include "base/json.h"
+#include "base/table.h"
 #include "base/user_env.h"
-#include "config/shared.h"
 #include "model/matrix.h"
+
+/** "remote": the server through which results are shared. */
+enum ws_remote_access {
+	WS_REMOTE_READ,
+	WS_REMOTE_WRITE,
+	WS_REMOTE_NONE, /**< no results: it only runs actions */
+};
+
+struct ws_user_remote {
+	const char *endpoint; /**< without a slash at its end; NULL: nothing is shared */
+	const char *instance; /**< of a gRPC server; NULL: none */
+	const char *certificate, *certificate_key; /**< files, for TLS by gRPC; NULL: none */
+	enum ws_remote_access access;
+	const char *headers;      /**< file, absolute; NULL */
+	const char *key;          /**< likewise; never NULL with WRITE */
+	const char *const *trust; /**< files; at least one, unless there is a key, or NONE */
+	size_t trust_count;
+	const char *const *properties; /**< of workers that run actions, "NAME=VALUE" */
+	size_t property_count;
+	unsigned slots; /**< how many actions are there at once; 0: not said */
+};
 
 struct ws_user_config {
 	const char *path;     /**< of the file; NULL: there is none */

@@ -2,6 +2,8 @@
 #include "config/values.h"
 
 #include "base/fs.h"
+#include "base/text.h"
+#include "model/matrix.h"
 #include "model/version.h"
 #include "model/wheel_name.h"
 
@@ -275,3 +277,174 @@ TYPE(range, const struct ws_specifiers *, WS_KIND_OTHER, "a version range", "ver
 TYPE(version, struct ws_version, WS_KIND_OTHER, "a version", "versions");
 TYPE(python, struct ws_python_tag, WS_KIND_OTHER, "a Python version", "Python versions");
 TYPE(ignored, char, WS_KIND_OTHER, "a string", "strings");
+
+/* ---- conditions ---- */
+
+static bool
+parse_archs(
+	struct ws_reader *r, const struct ws_json *value, const char *text, struct ws_arch_set *set)
+{
+	const char *why;
+	if (ws_arch_set_parse(text, r->a, set, &why)) {
+		return true;
+	}
+	ws_json_err(r->doc, value, r->err, "'%s' names no architecture", text);
+	return ws_err_cure(r->err, "%s", why);
+}
+
+static bool
+read_archs(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	WS_AUTO_BUF struct ws_buf all = {0};
+	bool list = value->kind == WS_JSON_ARRAY;
+	if (list && !value->first) {
+		return ws_json_err(r->doc, value, r->err, "'%s' is an empty list", r->key);
+	}
+	const struct ws_json *item = list ? value->first : value;
+	for (; item; item = list ? item->next : NULL) {
+		const char *text = ws_text_of(r, item, "an architecture");
+		if (!text || !parse_archs(r, item, text, into)) {
+			return false;
+		}
+		ws_buf_printf(&all, "%s%s", all.len > 0 ? ";" : "", text);
+	}
+	return parse_archs(r, value, ws_buf_copy(&all, r->a), into);
+}
+
+static bool
+read_abi(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	bool known = value->kind == WS_JSON_NUMBER
+		&& (strcmp(value->text, "0") == 0 || strcmp(value->text, "1") == 0);
+	if (!known) {
+		return ws_json_err(r->doc, value, r->err, "'%s' takes 0 or 1", r->key);
+	}
+	*(int *)into = value->text[0] - '0';
+	return true;
+}
+
+static bool
+read_either(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	*(int *)into = value->truth;
+	return ws_expect(r, value, WS_JSON_BOOL, "true or false");
+}
+
+static bool
+read_platform(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a platform");
+	const struct ws_machine *machine = ws_machine_named(text);
+	*(const struct ws_machine **)into = machine;
+	if (!text || machine) {
+		return machine;
+	}
+	ws_json_err(r->doc, value, r->err, "no wheels are made for platform '%s'", text);
+	return ws_err_cure(r->err, "take " WS_MACHINES);
+}
+
+static const struct ws_field condition_fields[] = {WS_CONDITION_FIELDS(struct ws_condition, )};
+static const struct ws_table condition_table = {
+	"a condition", condition_fields, WS_LEN(condition_fields)};
+
+static bool
+read_condition(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	*(struct ws_condition *)into = WS_CONDITION_ANY;
+	if (!ws_object_read(r, value, &condition_table, into)) {
+		return false;
+	}
+	return value->first || ws_json_err(r->doc, value, r->err, "'%s' names no axis", r->key);
+}
+
+const struct ws_type ws_type_archs =
+	WS_VALUES(struct ws_arch_set, "an architecture", "architectures", read_archs);
+const struct ws_type ws_type_abi = WS_VALUES(int, "0 or 1", "0 and 1", read_abi);
+const struct ws_type ws_type_platform =
+	WS_VALUES(struct ws_machine *, "a platform", "platforms", read_platform);
+const struct ws_type ws_type_either = WS_VALUES(int, "true or false", "booleans", read_either);
+const struct ws_type ws_type_condition =
+	WS_VALUES(struct ws_condition, "a condition", "conditions", read_condition);
+
+/* ---- package indexes by role ---- */
+
+struct by_role {
+	const char *const *main, *const *torch, *const *prebuilt;
+	size_t main_count, torch_count, prebuilt_count;
+};
+
+static bool
+is_url(const struct ws_json *value)
+{
+	return value->kind == WS_JSON_STRING;
+}
+
+/* What has no scheme is a folder's path. */
+static bool
+read_place(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	bool is_folder = value->kind == WS_JSON_STRING && !strstr(value->text, "://");
+	return (is_folder ? &ws_type_path : &ws_type_url)->read(r, value, into);
+}
+
+static const struct ws_type type_place = {.name = "a URL or a folder",
+	.plural = "URLs or folders",
+	.size = sizeof(const char *),
+	.read = read_place,
+	.alone = is_url};
+
+static const struct ws_type type_url = {.name = "a URL",
+	.plural = "URLs",
+	.size = sizeof(const char *),
+	.read = read_url,
+	.alone = is_url};
+
+static const struct ws_field role_fields[] = {
+	{WS_MANY(struct by_role, main, main_count, "default", type_url),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
+	{WS_MANY(struct by_role, torch, torch_count, "torch", type_url),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
+	{WS_MANY(struct by_role, prebuilt, prebuilt_count, "prebuilt", type_place),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
+};
+static const struct ws_table role_table = {"indexes by role", role_fields, WS_LEN(role_fields)};
+
+static bool
+read_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_index_roles *list = into;
+	struct by_role read = {0};
+	if (!ws_object_read(r, value, &role_table, &read)) {
+		return false;
+	}
+	const struct ws_index_role all[] = {
+		{"default", read.main, read.main_count},
+		{"torch", read.torch, read.torch_count},
+		{"prebuilt", read.prebuilt, read.prebuilt_count},
+	};
+	struct ws_index_role *roles = WS_NEW_N(r->a, struct ws_index_role, WS_LEN(all));
+	for (size_t i = 0; i < WS_LEN(all); i++) {
+		if (all[i].urls) {
+			roles[list->count++] = all[i];
+		}
+	}
+	list->at = roles;
+	return true;
+}
+
+const struct ws_type ws_type_indexes = WS_OBJECTS(struct ws_index_roles, read_indexes);
+
+static bool
+read_policy(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *words[WS_POLICY_BUILD_ONLY + 1];
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		words[i] = ws_policy_name((enum ws_policy)i);
+	}
+	return ws_text_of(r, value, "a policy")
+		&& (ws_policy_parse(value->text, into)
+			|| ws_word_err(r, value, "policy", words, WS_LEN(words)));
+}
+
+const struct ws_type ws_type_policy =
+	WS_VALUES(enum ws_policy, "a policy", "policies", read_policy);

@@ -7,6 +7,8 @@
 #define WS_CONFIG_VALUES_H
 
 #include "base/table.h"
+#include "model/condition.h"
+#include "model/matrix.h"
 
 extern const struct ws_type ws_type_text;    /**< const char * */
 extern const struct ws_type ws_type_line;    /**< const char *: no line breaks */
@@ -36,5 +38,45 @@ bool ws_is_module_name(const char *name);
 
 /** False unless @a name can name a package (PEP 508). */
 bool ws_is_package_name(const char *name);
+
+/* ---- conditions ---- */
+
+/** Fills a struct ws_condition. */
+extern const struct ws_type ws_type_condition;
+
+/** For tables that hold a condition's keys among their own: its types. */
+extern const struct ws_type ws_type_archs;    /**< struct ws_arch_set; a list or one text */
+extern const struct ws_type ws_type_abi;      /**< int: 0 or 1 */
+extern const struct ws_type ws_type_platform; /**< const struct ws_machine * */
+extern const struct ws_type ws_type_either;   /**< int: a boolean as 0 or 1 */
+
+/** The seven keys of the condition that is @a path (`when.`, or nothing) in @a owner. */
+#define WS_CONDITION_FIELDS(owner, path) \
+	{WS_ONE(owner, path torch, "torch", ws_type_range)}, \
+		{WS_ONE(owner, path cuda, "cuda", ws_type_range)}, \
+		{WS_ONE(owner, path python, "python", ws_type_range)}, \
+		{WS_ONE(owner, path archs, "arch", ws_type_archs)}, \
+		{WS_ONE(owner, path machine, "platform", ws_type_platform)}, \
+		{WS_ONE(owner, path cxx11abi, "cxx11abi", ws_type_abi)}, \
+	{ \
+		WS_ONE(owner, path free_threaded, "free_threaded", ws_type_either) \
+	}
+
+/** A condition that always holds: what a table's struct starts from. */
+#define WS_CONDITION_ANY ((struct ws_condition){.cxx11abi = -1, .free_threaded = -1})
+
+/* ---- package indexes by role ---- */
+
+/** Indexes in the order of the text. */
+struct ws_index_roles {
+	const struct ws_index_role *at;
+	size_t count;
+};
+
+/** Fills a struct ws_index_roles. */
+extern const struct ws_type ws_type_indexes;
+
+/** Fills an enum ws_policy of model/matrix.h. */
+extern const struct ws_type ws_type_policy;
 
 #endif

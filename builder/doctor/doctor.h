@@ -9,9 +9,10 @@
 #ifndef WS_DOCTOR_DOCTOR_H
 #define WS_DOCTOR_DOCTOR_H
 
-#include "config/locate.h"
+#include "base/arena.h"
+#include "config/document.h"
 #include "config/recipes.h"
-#include "config/shared.h"
+#include "config/user.h"
 #include "doctor/rows.h"
 #include "fetch/fetch.h"
 #include "kit/cuda/gpu.h"
@@ -107,5 +108,23 @@ void ws_doctor_model_read(struct ws_doctor *d);
 void ws_doctor_model(struct ws_doctor *d);
 void ws_doctor_indexes(struct ws_doctor *d);
 void ws_doctor_remote(struct ws_doctor *d);
+
+/* ---- variables that are ignored ---- */
+
+struct ws_ignored_variable {
+	const char *name;    /**< "MAX_JOBS" */
+	const char *instead; /**< what to do here: "-j N, or --memory SIZE" */
+};
+
+typedef WS_VEC(struct ws_ignored_variable) ws_ignored_list;
+
+/** Those that are set and not empty in @a vars ("NAME=value", NULL-terminated). */
+void ws_ignored_env_list(const char *const *vars, struct ws_arena *a, ws_ignored_list *list);
+
+/**
+ * One line for all of them: "these variables are ignored: CC (...), MAX_JOBS (-j N, or --memory
+ * SIZE)". NULL when none is set.
+ */
+const char *ws_ignored_env_warning(const char *const *vars, struct ws_arena *a);
 
 #endif

@@ -1,10 +1,12 @@
 /* extensions.c - the CUDA extensions that are installed in a Python, judged against the torch
  * there. */
+#include "base/json.h"
 #include "doctor/doctor.h"
-#include "explain/remedy.h"
+#include "explain/explain.h"
 #include "inspect/site.h"
 #include "judge/torch_place.h"
 #include "store/store.h"
+#include "sys/child.h"
 
 const char *
 ws_doctor_build(const struct ws_doctor *d, const char *package, const char *version)
@@ -125,5 +127,211 @@ ws_doctor_extensions(struct ws_doctor *d)
 		} else {
 			add_extension(d, &packages[i], &place, &verdict);
 		}
+	}
+}
+
+/* ---- functions that models look for ---- */
+
+/* Importing torch took 3 s on 2 cores; Triton compiles what it has not compiled before. */
+#define TIMEOUT_MS 240000
+
+static const char *const states[] = {"works", "imported", "absent", "fails", "wrong"};
+
+/* ---- calling ---- */
+
+/* One line of the answer; others are not the script's. */
+static void
+read_line(struct ws_doctor *d, struct ws_str line, const char *group)
+{
+	struct ws_json_doc doc;
+	if (!ws_json_parse("entry_points.py", line.s, line.n, WS_JSON_STRICT, d->a, &doc, NULL)) {
+		return;
+	}
+	const char *name = ws_json_text(doc.root, "name"), *state = ws_json_text(doc.root, "state");
+	for (size_t i = 0; name && state && i < WS_LEN(states); i++) {
+		if (strcmp(state, states[i]) == 0) {
+			*ws_vec_push(&d->entry_points, d->a) = (struct ws_entry_point){
+				group, name, (enum ws_entry_state)i, ws_json_text(doc.root, "text")};
+		}
+	}
+}
+
+/* PYTHON* variables have no say; the environment's own files do. */
+static const char *const *
+environment(const struct ws_doctor *d)
+{
+	static const char *const kept[] = {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+		"CUDA_HOME", "TRITON_CACHE_DIR", "TMPDIR", "CONDA_PREFIX"};
+	const char **vars = WS_NEW_N(d->a, const char *, WS_LEN(kept) + 2);
+	size_t count = 0;
+	vars[count++] = "LANG=C.UTF-8";
+	for (size_t i = 0; i < WS_LEN(kept); i++) {
+		const char *value = ws_user_env_get(d->env, kept[i]);
+		if (value) {
+			vars[count++] = ws_arena_printf(d->a, "%s=%s", kept[i], value);
+		}
+	}
+	return vars;
+}
+
+static void
+call_group(struct ws_doctor *d, const char *group, const char *model)
+{
+	const char *const argv[] = {
+		d->kit.interpreter, "-E", "-B", d->data->entry_points, group, model, NULL};
+	const struct ws_child_order command = {
+		.argv = argv, .env = environment(d), .limits.timeout_ms = TIMEOUT_MS};
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	struct ws_err err = {0};
+	size_t before = d->entry_points.len;
+	bool done = ws_child_ask(&command, &answer, &err);
+	struct ws_str rest = ws_buf_str(&answer);
+	while (rest.s && rest.n > 0) {
+		read_line(d, ws_str_cut(&rest, '\n'), group);
+	}
+	if (!done) {
+		size_t count = d->entry_points.len;
+		const char *name = count > before
+			? ws_arena_printf(d->a, "after %s", d->entry_points.at[count - 1].name)
+			: "its first function";
+		*ws_vec_push(&d->entry_points, d->a) =
+			(struct ws_entry_point){group, name, WS_ENTRY_FAILS, ws_arena_strdup(d->a, err.text)};
+	}
+}
+
+/* ---- causes and cures ---- */
+
+/* The last line says what happened; those before it, what that came from. */
+static const char *
+last_line(const char *text)
+{
+	const char *line = strrchr(text, '\n');
+	return line ? line + 1 : text;
+}
+
+/* What the error's text means, where that is known; else NULL. */
+static const char *
+explained(const struct ws_doctor *d, const char *text)
+{
+	const struct ws_explaining with = {
+		.facts = d->facts, .catalog = d->catalog, .recipes = d->recipes};
+	const struct ws_found_sign *found;
+	struct ws_explanation e;
+	struct ws_signs signs;
+	if (!text || !ws_signs_read(d->data->facts, d->a, &signs, NULL)) {
+		return NULL;
+	}
+	struct ws_finder *finder = ws_finder_open(&signs, d->a);
+	ws_finder_add(finder, text, strlen(text));
+	return ws_finder_end(finder, &found) > 0 && ws_explain(&with, found, d->a, &e, NULL) ? e.cause
+																						 : NULL;
+}
+
+/* Who has neither package has chosen the slow path, or uses no such model. */
+static bool
+wants_fast_path(const struct ws_doctor *d)
+{
+	bool wants = d->model != NULL;
+	for (size_t i = 0; i < d->entry_points.len && !wants; i++) {
+		const struct ws_entry_point *entry = &d->entry_points.at[i];
+		wants = entry->state != WS_ENTRY_ABSENT
+			&& (strcmp(entry->group, "mamba-ssm") == 0
+				|| strcmp(entry->group, "causal-conv1d") == 0);
+	}
+	return wants;
+}
+
+/* The module that the error misses, where it is not one that the package itself should bring:
+ * building it again would not help. NULL: nothing of the kind. */
+static const char *
+missing_module(const struct ws_doctor *d, const struct ws_entry_point *entry)
+{
+	static const char sign[] = "No module named '";
+	const char *found = entry->text ? strstr(last_line(entry->text), sign) : NULL;
+	if (!found) {
+		return NULL;
+	}
+	found += strlen(sign);
+	const char *module = ws_arena_copy(d->a, found, strcspn(found, ".'"));
+	bool is_own =
+		ws_starts_with(entry->name, module) || ws_remedy_package(d->catalog, module, d->a);
+	return is_own ? NULL : module;
+}
+
+static const char *
+cure_of(const struct ws_doctor *d, const struct ws_entry_point *entry)
+{
+	WS_AUTO_BUF struct ws_buf line = {0};
+	const char *module = missing_module(d, entry);
+	if (!module) {
+		return strcmp(entry->group, "transformers") == 0 ? NULL
+														 : ws_doctor_build(d, entry->group, NULL);
+	}
+	ws_buf_puts(&line, "install what has it:  ");
+	ws_buf_put_quoted(&line, d->kit.interpreter);
+	ws_buf_puts(&line, " -m pip install ");
+	ws_buf_put_quoted(&line, module);
+	return ws_buf_copy(&line, d->a);
+}
+
+/* ---- rows ---- */
+
+/* One line for functions of which the same is known; @names are all of theirs. */
+static void
+add_line(struct ws_doctor *d, const struct ws_entry_point *entry, const char *names)
+{
+	bool fails = entry->state == WS_ENTRY_FAILS || entry->state == WS_ENTRY_WRONG;
+	if (fails && strcmp(entry->group, "transformers") == 0 && !wants_fast_path(d)) {
+		ws_rows_note(&d->rows, "%s  runs without mamba-ssm and causal-conv1d", names);
+	} else if (fails) {
+		const char *last = entry->text ? last_line(entry->text) : "no reason reported";
+		const char *cause = entry->state == WS_ENTRY_FAILS ? explained(d, entry->text) : NULL;
+		ws_rows_problem(&d->rows, WS_PROBLEM_FAILS, cure_of(d, entry), "%s  %s: %s%s%s", names,
+			entry->state == WS_ENTRY_WRONG ? "is wrong" : "fails", last, cause ? "; " : "",
+			cause ? cause : "");
+	} else if (entry->state == WS_ENTRY_ABSENT) {
+		ws_rows_note(&d->rows, "%s  is not installed", names);
+	} else {
+		bool works = entry->state == WS_ENTRY_WORKS;
+		ws_rows_note(&d->rows, "%s  %s: %s", names, works ? "works" : "imports; it was not called",
+			entry->text ? entry->text : "");
+	}
+}
+
+/* Adds the entry at @i and those behind it of which the same is known; returns how many. */
+static size_t
+add_alike(struct ws_doctor *d, size_t i)
+{
+	const struct ws_entry_point *first = &d->entry_points.at[i];
+	WS_AUTO_BUF struct ws_buf names = {0};
+	size_t count = 0;
+	for (; i + count < d->entry_points.len; count++) {
+		const struct ws_entry_point *entry = &first[count];
+		if (strcmp(entry->group, first->group) != 0 || entry->state != first->state
+			|| !ws_same(entry->text, first->text)) {
+			break;
+		}
+		ws_buf_printf(&names, "%s%s", count > 0 ? ", " : "", entry->name);
+		ws_rows_add(&d->rows, "functions[]", NULL, "package %s name %s state %s text %s",
+			entry->group, entry->name, states[entry->state], entry->text);
+	}
+	add_line(d, first, ws_buf_text(&names));
+	return count;
+}
+
+void
+ws_doctor_functions(struct ws_doctor *d)
+{
+	static const char *const groups[] = {"flash-attn", "causal-conv1d", "mamba-ssm"};
+	if (!d->kit.version) {
+		return;
+	}
+	for (size_t i = 0; i < WS_LEN(groups); i++) {
+		call_group(d, groups[i], NULL);
+	}
+	call_group(d, "transformers", d->wants ? d->wants->type : NULL);
+	ws_rows_list(&d->rows, "functions[]");
+	for (size_t i = 0; i < d->entry_points.len;) {
+		i += add_alike(d, i);
 	}
 }

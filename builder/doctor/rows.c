@@ -1,8 +1,10 @@
 /* rows.c - keeping rows, and filling their texts. Printing is page.c's and json.c's. */
 #include "doctor/rows.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "report/format.h"
+#include "report/page.h"
 
 #include <stdarg.h>
 
@@ -186,4 +188,171 @@ ws_row_shown(const struct ws_rows *rows, const struct ws_row *row)
 	}
 	fill(row, ws_str_of(row->text), rows->home, &text);
 	return ws_buf_copy(&text, rows->a);
+}
+
+/* ---- the page ---- */
+
+static void
+print_row(struct ws_page *page, const struct ws_rows *rows, const struct ws_row *row)
+{
+	static const enum ws_page_mark marks[] = {
+		WS_PAGE_PLAIN, WS_PAGE_ADVICE, WS_PAGE_ADVICE, WS_PAGE_WRONG, WS_PAGE_WRONG};
+	struct ws_str text = ws_str_of(ws_row_shown(rows, row)), cure = ws_str_of(row->cure);
+	while (text.s) {
+		struct ws_str line = ws_str_cut(&text, '\n');
+		enum ws_page_mark mark =
+			line.n > 0 && line.s[0] == ' ' ? WS_PAGE_MORE : marks[row->problem];
+		line = ws_str_trim(line);
+		ws_page_line(page, mark, "%.*s", WS_STR_ARGS(line));
+	}
+	while (cure.s && cure.n > 0) {
+		struct ws_str line = ws_str_cut(&cure, '\n');
+		ws_page_line(page, WS_PAGE_MORE, "→ %.*s", WS_STR_ARGS(line));
+	}
+}
+
+/* Returns the first row of the next part. */
+static size_t
+print_part(struct ws_page *page, const struct ws_rows *rows, size_t first)
+{
+	const struct ws_row *at = rows->at.at;
+	size_t end = first;
+	ws_page_label(page, at[first].part);
+	while (end < rows->at.len && at[end].part == at[first].part) {
+		end++;
+	}
+	for (int last = 0; last < 2; last++) {
+		for (size_t i = first; i < end; i++) {
+			if (at[i].text && (at[i].problem > WS_PROBLEM_HINT) == last) {
+				print_row(page, rows, &at[i]);
+			}
+		}
+	}
+	return end;
+}
+
+void
+ws_rows_print_page(const struct ws_rows *rows, const struct ws_out *out)
+{
+	struct ws_page page = ws_page_begin(out, 0);
+	size_t blocks = ws_rows_count(rows, WS_PROBLEM_BLOCKS);
+	size_t fails = ws_rows_count(rows, WS_PROBLEM_FAILS);
+	size_t notes = ws_rows_count(rows, WS_PROBLEM_NOTE);
+	for (size_t i = 0; i < rows->at.len;) {
+		i = print_part(&page, rows, i);
+	}
+	if (blocks == 0) {
+		ws_out_result(out, "\nthis host can build");
+	} else {
+		ws_out_result(out, "\n✗ nothing can be built here until %zu problem%s solved", blocks,
+			blocks == 1 ? " is" : "s are");
+	}
+	if (fails > 0) {
+		ws_out_result(out, "; ✗ %zu thing%s not work", fails, fails == 1 ? " does" : "s do");
+	}
+	if (notes > 0) {
+		ws_out_result(out, "; %zu note%s marked !", notes, notes == 1 ? " is" : "s are");
+	}
+	ws_out_result(out, "\n");
+}
+
+/* ---- JSON ---- */
+
+static void
+add_values(struct ws_json_writer *w, const struct ws_row *row)
+{
+	for (size_t i = 0; i < row->values.len; i++) {
+		const struct ws_row_value *value = &row->values.at[i];
+		if (value->name[0] == '.') {
+			continue;
+		}
+		if (value->type == 's') {
+			ws_json_add_text(w, value->name, value->text);
+		} else if (value->type == 'u') {
+			ws_json_add_u64(w, value->name, value->number);
+		} else if (value->type == 'd') {
+			ws_json_add_bool(w, value->name, value->number);
+		} else {
+			ws_json_add_texts(w, value->name, value->list, value->number);
+		}
+	}
+}
+
+/* Closes what is open of the place @from and does not lead to @to, and opens what does. */
+static void
+move(struct ws_json_writer *w, const char *from, const char *to, struct ws_arena *a)
+{
+	struct ws_str old = ws_str_of(from), new = ws_str_of(to), rest = new;
+	bool same = true;
+	while (old.s && old.n > 0) {
+		struct ws_str left = ws_str_cut(&old, '.'), entered = ws_str_cut(&new, '.');
+		same = same && ws_str_eq(left, entered);
+		if (same) {
+			rest = new;
+		} else {
+			ws_json_close(w);
+		}
+	}
+	while (rest.s && rest.n > 0) {
+		char *name = ws_str_copy(ws_str_cut(&rest, '.'), a);
+		if (ws_ends_with(name, "[]")) {
+			ws_json_open_list(w, ws_arena_copy(a, name, strlen(name) - 2));
+		} else {
+			ws_json_open_object(w, name);
+		}
+	}
+}
+
+static void
+add_row(struct ws_json_writer *w, const struct ws_row *row)
+{
+	if (row->values.len > 0 && ws_ends_with(row->at, "[]")) {
+		ws_json_open_object(w, NULL);
+		add_values(w, row);
+		ws_json_close(w);
+	} else {
+		add_values(w, row);
+	}
+}
+
+static void
+add_problems(struct ws_json_writer *w, const struct ws_rows *rows)
+{
+	ws_json_open_list(w, "problems");
+	for (size_t i = 0; i < rows->at.len; i++) {
+		const struct ws_row *row = &rows->at.at[i];
+		if (row->problem > WS_PROBLEM_HINT) {
+			ws_json_open_object(w, NULL);
+			ws_json_add_text(w, "part", row->part);
+			ws_json_add_bool(w, "blocks", row->problem == WS_PROBLEM_BLOCKS);
+			ws_json_add_bool(w, "fails", row->problem == WS_PROBLEM_FAILS);
+			ws_json_add_text(w, "text", ws_row_shown(rows, row));
+			ws_json_add_text(w, "cure", row->cure ? row->cure : "");
+			ws_json_close(w);
+		}
+	}
+	ws_json_close(w);
+}
+
+void
+ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_json_writer *w = ws_json_begin_object();
+	const char *place = "";
+	ws_json_add_text(w, "schema", "wheelsmith.doctor/1");
+	ws_json_add_text(w, "wheelsmith", WS_VERSION);
+	for (size_t i = 0; i < rows->at.len; i++) {
+		const struct ws_row *row = &rows->at.at[i];
+		if (row->at) {
+			move(w, place, row->at, rows->a);
+			place = row->at;
+			add_row(w, row);
+		}
+	}
+	move(w, place, "", rows->a);
+	add_problems(w, rows);
+	ws_json_add_bool(w, "can_build", ws_rows_count(rows, WS_PROBLEM_BLOCKS) == 0);
+	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	ws_out_result(out, "%s", ws_buf_text(&text));
 }

@@ -11,7 +11,10 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "fetch/fetch.h"
 #include "model/recipe.h"
+#include "model/version.h"
+#include "net/index.h"
 
 struct ws_json;
 
@@ -48,5 +51,31 @@ struct ws_draft {
 /** False without a python3, or when it does not end well. Texts live in @a a. */
 bool ws_draft_make(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draft *draft,
 	struct ws_err *err);
+
+/* ---- source distributions ---- */
+
+/** What an index has of a package. */
+struct ws_sdist_found {
+	const struct ws_index_file *file; /**< .tar.gz before .zip; NULL: there is none */
+	bool has_wheels;                  /**< the version is there, as wheels */
+	const char *others;               /**< "1.0, 1.1": versions that have one; "" none */
+	const struct ws_version *newest;  /**< of those, no pre-release if there is a final one; NULL */
+};
+
+/**
+ * Looks on the default indexes. A package that none of them has, or a version that is not there at
+ * all, is WS_ERR_CONFIG and names what there is; a version of wheels alone is not. @a version NULL:
+ * any that has a source distribution.
+ */
+bool ws_sdist_find(const struct ws_fetch *fetch, const char *package,
+	const struct ws_version *version, struct ws_arena *a, struct ws_sdist_found *found,
+	struct ws_err *err);
+
+/**
+ * The version that the name of a source distribution of @a package (normalised) says:
+ * "demo-1.0.tar.gz" (PEP 625) and "de-mo-1.0.zip" (before it). False for other files.
+ */
+bool ws_sdist_version(
+	const char *file, const char *package, struct ws_arena *a, struct ws_version *version);
 
 #endif

@@ -10,7 +10,7 @@
 #define WS_DRAFT_RECIPE_CHECK_H
 
 #include "base/json.h"
-#include "recipe/view.h"
+#include "recipe/recipe_view.h"
 #include "store/tree.h"
 
 /** As many problems of one recipe are kept; more are counted. */

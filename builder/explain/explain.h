@@ -9,8 +9,10 @@
 #ifndef WS_EXPLAIN_EXPLAIN_H
 #define WS_EXPLAIN_EXPLAIN_H
 
+#include "base/arena.h"
+#include "base/err.h"
 #include "config/recipes.h"
-#include "explain/finder.h"
+#include "explain/signs.h"
 #include "model/facts.h"
 
 /** What explaining may use. */
@@ -39,5 +41,74 @@ bool ws_explain(const struct ws_explaining *with, const struct ws_found_sign *fo
  * up. */
 const char *const *ws_explain_build(
 	const struct ws_found_sign *found, struct ws_arena *a, size_t *count);
+
+/* ---- the command that builds ---- */
+
+/** What is to be built. NULL: not known. */
+struct ws_remedy {
+	const char *package; /**< normalised */
+	const char *version; /**< "2.8.3"; one that has no recipe gives way to the newest that has */
+	const char *torch;   /**< a release: "2.5.1"; NULL: the installed one */
+	const char *python;  /**< "3.11", or an interpreter's path */
+	const char *arch;    /**< "9.0" */
+	const char *recipes; /**< the folder that --recipes named; NULL: none */
+};
+
+/** The package whose recipes build the module "flash_attn_2_cuda"; NULL: none does. */
+const char *ws_remedy_package(
+	const struct ws_recipe_catalog *catalog, const char *module, struct ws_arena *a);
+
+/**
+ * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION stand for what is not known. @a
+ * catalog NULL: there are no recipes.
+ */
+const char *ws_remedy_command(
+	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
+
+/** "wheelsmith recipe new demo==1.0 -o recipes" where the package is known and has no recipe; else
+ * NULL. */
+const char *ws_remedy_draft(
+	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
+
+/* ---- the environment that a module in an error's text belongs to, where it lies on this host ----
+ * Read from names of folders and from RECORD files. No program that the text names is started. */
+
+/** What a path tells. NULL: not known. */
+struct ws_installed {
+	const char *module;  /**< "flash_attn_2_cuda", "demo._C" */
+	const char *python;  /**< of the file's name or folder: "3.11" */
+	const char *program; /**< that environment's interpreter, which is there */
+	const char *torch;   /**< installed beside the module: "2.5.1+cu124" */
+	const char *package; /**< the distribution that brought the module, normalised: "flash-attn" */
+	const char *version; /**< its version, without a label: "2.8.3" */
+};
+
+/** @a file: "/venv/lib/python3.11/site-packages/m.cpython-311-x86_64-linux-gnu.so"; may be
+ * relative. */
+struct ws_installed ws_installed_of(const char *file, struct ws_arena *a);
+
+/* ---- whose symbol it is that a module did not find, and which torch has it ----
+ * From the name and the export lists that ship alone: nothing is loaded, no module is opened.
+ * Demangling a crafted name can take all memory or years (elf/demangle.h): the caller limits its
+ * process. */
+
+/** What is asked. */
+struct ws_symbol_question {
+	const char *name;  /**< mangled */
+	const char *torch; /**< the one beside the module: "2.5.1+cu124"; NULL: not known */
+	const struct ws_facts *facts;
+	const char *exports; /**< the folder of the lists, "matrix/facts/exports" */
+};
+
+struct ws_symbol_answer {
+	const char *cause;           /**< one line, no full stop */
+	const char *const *evidence; /**< lines */
+	size_t evidence_count;
+	const char *torch; /**< the newest known release that has the name; NULL: none */
+};
+
+/** False only when a list cannot be read. */
+bool ws_symbol_answer(const struct ws_symbol_question *question, struct ws_arena *a,
+	struct ws_symbol_answer *answer, struct ws_err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "elf/demangle.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"
-#include "explain/evidence.h"
+#include "explain/explain.h"
 #include "verify/libraries.h"
 #include "verify/other_abi.h"
 

@@ -117,4 +117,19 @@ bool ws_git_list(struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
 bool ws_git_read(struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
 	struct ws_err *err);
 
+/* ---- a fetch in a child ---- */
+
+/**
+ * Brings the commit from @a url, which was allowed, into the repository at @a path; open it
+ * afterwards.
+ * @a name is for messages and events. A server that does not have the commit, or does not give it,
+ * is WS_ERR_FETCH with what can be done.
+ */
+bool ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const char *name,
+	const char *commit, struct ws_err *err);
+
+/** The child. @a ca_path "" for the library's own certificates. */
+bool ws_git_child_run(
+	const char *path, const char *url, const char *commit, const char *ca_path, struct ws_err *err);
+
 #endif

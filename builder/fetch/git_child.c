@@ -1,7 +1,6 @@
 /* git_child.c - both ends, and how failures are worded. What is asked of the server is git.c's. */
-#include "fetch/git_child.h"
-
 #include "base/arena.h"
+#include "fetch/git.h"
 #include "net/progress.h"
 #include "sys/child.h"
 #include "sys/clock.h"

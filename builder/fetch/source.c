@@ -5,7 +5,7 @@
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "fetch/git.h"
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 #include "fetch/source_tree.h"
 #include "net/download.h"
 #include "net/index_config.h"

@@ -13,6 +13,8 @@
 #define WS_FETCH_SOURCE_TREE_H
 
 #include "archive/members.h"
+#include "base/err.h"
+#include "base/text.h"
 #include "fetch/git.h"
 #include "fetch/patch.h"
 #include "store/ledger.h"
@@ -88,5 +90,29 @@ bool ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_che
 /** The tree id of a commit that the store's cache has; asks no server. */
 bool ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char *url,
 	const char *commit, char tree[WS_GIT_ID]);
+
+/* ---- .gitmodules ---- */
+
+struct ws_gitmodule {
+	const char *name; /**< of its section */
+	const char *path; /**< in the repository; NULL when the section gives none */
+	const char *url;  /**< as written; NULL when the section gives none */
+};
+
+struct ws_gitmodules {
+	struct ws_gitmodule *modules;
+	size_t count;
+};
+
+/**
+ * Parses by git-config(1), "Configuration file, Syntax". Lines that continue on the next one are
+ * refused. The errors (WS_ERR_FETCH) name the line.
+ */
+bool ws_gitmodules_parse(
+	struct ws_str text, struct ws_arena *a, struct ws_gitmodules *modules, struct ws_err *err);
+
+/** The module at this path; NULL when there is none, or more than one. */
+const struct ws_gitmodule *ws_gitmodules_find(
+	const struct ws_gitmodules *modules, const char *path);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 #include "store/cas.h"
 #include "wheelfile/opened_wheel.h"
 

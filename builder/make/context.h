@@ -8,7 +8,7 @@
 #define WS_MAKE_CONTEXT_H
 
 #include "base/user_env.h"
-#include "config/locate.h"
+#include "config/document.h"
 #include "fetch/fetch.h"
 #include "kit/cuda/cuda.h"
 #include "kit/python/python.h"

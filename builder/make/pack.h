@@ -9,7 +9,7 @@
 #define WS_MAKE_PACK_H
 
 #include "engine/graph.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 #include "wheel/sbom.h"
 
 struct ws_json_writer;

@@ -10,8 +10,8 @@
 #include "make/import.h"
 #include "make/pack.h"
 #include "net/url.h"
-#include "recipe/view.h"
-#include "recipe/words.h"
+#include "recipe/command_rules.h"
+#include "recipe/recipe_view.h"
 
 #include <string.h>
 

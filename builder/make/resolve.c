@@ -7,7 +7,7 @@
 #include "judge/host_libraries.h"
 #include "kit/torch/exports.h"
 #include "make/toolchain.h"
-#include "recipe/view.h"
+#include "recipe/recipe_view.h"
 
 /* From gcc 11 on libstdc++ has <compare> and requires, which torch's headers of 2.14 use. */
 #define GCC_FOR_CXX20 11

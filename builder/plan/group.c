@@ -1,6 +1,6 @@
 #include "base/text.h"
 #include "plan/steps.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "model/machine.h"
 #include "plan/key.h"
 #include "plan/steps.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 
 /* What a wheel of a binding kind depends on. */
 enum dependence {

@@ -2,7 +2,7 @@
 #include "plan/rule.h"
 
 #include "base/text.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 
 #include <string.h>
 

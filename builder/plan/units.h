@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "plan/plan.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 
 struct ws_plan_unit {
 	const char *module; /**< "demo_cuda" */

@@ -2,7 +2,7 @@
 #include "prebuilt/candidate_wheel.h"
 
 #include "base/fs.h"
-#include "fetch/shared_file.h"
+#include "fetch/shared_downloads.h"
 #include "net/download.h"
 #include "net/remote.h"
 #include "net/url.h"

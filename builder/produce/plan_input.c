@@ -6,7 +6,7 @@
 #include "net/index.h"
 #include "net/index_config.h"
 #include "prebuilt/candidate_memory.h"
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 #include "store/results.h"
 
 #include <dirent.h>

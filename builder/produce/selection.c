@@ -1,7 +1,7 @@
 #include "produce/selection.h"
 
 #include "base/fs.h"
-#include "config/known_bad.h"
+#include "config/facts.h"
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"

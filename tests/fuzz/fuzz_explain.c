@@ -1,7 +1,7 @@
 /* fuzz_explain.c - any text as an error: signs are found alike in one piece and in many, and their
  * texts are filled. Symbols are not looked up: demangling is bounded by its process alone. */
+#include "config/document.h"
 #include "config/facts.h"
-#include "config/locate.h"
 #include "explain/explain.h"
 
 #include <stdint.h>

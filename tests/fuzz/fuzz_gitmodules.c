@@ -1,5 +1,5 @@
 /* fuzz_gitmodules.c - any text as .gitmodules, and every URL in it as a submodule's. */
-#include "fetch/gitmodules.h"
+#include "fetch/source_tree.h"
 #include "model/git_url.h"
 
 #include <stdlib.h>

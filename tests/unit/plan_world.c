@@ -5,7 +5,6 @@
 
 #include "base/fs.h"
 #include "config/facts.h"
-#include "config/known_bad.h"
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipe.h"

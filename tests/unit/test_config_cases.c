@@ -5,7 +5,6 @@
 #include "case.h"
 #include "config/facts.h"
 #include "config/kit_def.h"
-#include "config/known_bad.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/user.h"

@@ -3,9 +3,9 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "config/document.h"
 #include "config/facts.h"
 #include "config/kit_def.h"
-#include "config/locate.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/recipes.h"

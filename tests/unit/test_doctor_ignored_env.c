@@ -1,7 +1,7 @@
 /* test_cli_ignored_env.c - which variables are warned about, and how. */
 #include "test.h"
 
-#include "doctor/ignored_env.h"
+#include "doctor/doctor.h"
 
 WS_TEST(a_plain_environment_is_no_matter)
 {

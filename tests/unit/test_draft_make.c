@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "config/recipe.h"
 #include "draft/draft.h"
-#include "draft/sdist.h"
 #include "store/tree.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "case.h"
+#include "config/document.h"
 #include "config/facts.h"
-#include "config/locate.h"
 #include "explain/explain.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "explain/evidence.h"
-#include "explain/finder.h"
+#include "explain/explain.h"
+#include "explain/signs.h"
 
 #include <stdlib.h>
 #include <time.h>

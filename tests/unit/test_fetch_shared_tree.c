@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 #include "store/shared_entries.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* test_fetch_text.c - which git URLs are allowed, and what .gitmodules says. */
 #include "test.h"
 
-#include "fetch/gitmodules.h"
+#include "fetch/source_tree.h"
 #include "model/git_url.h"
 
 WS_TEST(urls_are_allowed_by_list)

@@ -1,8 +1,8 @@
 /* test_recipe_units.c - a recipe's paths, patterns and flags against a listing and a point. */
 #include "test.h"
 
-#include "recipe/view.h"
-#include "recipe/words.h"
+#include "recipe/command_rules.h"
+#include "recipe/recipe_view.h"
 
 static const struct ws_tree_entry entries[] = {
 	{"csrc/a.cu", WS_TREE_FILE, "", 0},

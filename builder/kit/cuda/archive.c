@@ -1,7 +1,7 @@
 /* archive.c - kits that are assembled: from the store, by their definition, or with NVIDIA's own
  * compiler in place of the one that Debian packaged. Putting a tree together is archive_kit.c's,
  * reading manifests redist.c's. */
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 #include "kit/archive_kit.h"
 #include "kit/cuda/fill.h"
 #include "kit/cuda/nvcc.h"

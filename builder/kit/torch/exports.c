@@ -3,7 +3,7 @@
 #include "kit/torch/exports.h"
 
 #include "base/fs.h"
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 #include "kit/torch/exports_child.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"

@@ -7,7 +7,7 @@
 #include "base/crypto.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 #include "kit/torch/measured.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"

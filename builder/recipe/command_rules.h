@@ -6,8 +6,8 @@
  * what a shell, or our own engine, would replace. Flags that a recipe may not set at all are
  * config/recipe_extension.c's.
  */
-#ifndef WS_RECIPE_WORDS_H
-#define WS_RECIPE_WORDS_H
+#ifndef WS_RECIPE_COMMAND_RULES_H
+#define WS_RECIPE_COMMAND_RULES_H
 
 #include "model/machine.h"
 

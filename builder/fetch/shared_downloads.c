@@ -1,10 +1,59 @@
-#include "fetch/shared_tree.h"
+#include "fetch/shared_downloads.h"
 
 #include "base/fs.h"
 #include "store/shared_entries.h"
 #include "store/store.h"
 
-#define KIND "tree"
+#include <string.h>
+
+#define FILE_KIND "file"
+#define FILE_TEXT "wheelsmith.file/1\n"
+
+/* 0: no record that is believed says it. */
+static uint64_t
+ask_size(struct ws_shared *shared, const char *sha256)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_shared_record record = {.kind = FILE_KIND, .key = sha256};
+	shared->get_records(shared, &record, 1, a);
+	bool says = record.text.len > 0 && record.file_count == 1
+		&& strcmp(record.files[0].digest, sha256) == 0
+		&& record.files[0].size_bytes <= WS_LARGEST_SHARED;
+	ws_buf_release(&record.text);
+	return says ? record.files[0].size_bytes : 0;
+}
+
+bool
+ws_shared_file_get(const struct ws_fetch *fetch, const char *sha256, uint64_t size_bytes)
+{
+	struct ws_shared *shared = fetch->shared;
+	if (!shared) {
+		return false;
+	}
+	struct ws_shared_file file = {
+		.digest = sha256, .size_bytes = size_bytes ? size_bytes : ask_size(shared, sha256)};
+	if (file.size_bytes > 0) {
+		shared->get_files(shared, &file, 1);
+	}
+	return file.here;
+}
+
+void
+ws_shared_file_tell(const struct ws_fetch *fetch, const char *sha256)
+{
+	struct ws_shared_file file = {.digest = sha256};
+	struct ws_shared_record record = {
+		.kind = FILE_KIND, .key = sha256, .files = &file, .file_count = 1};
+	if (fetch->shared && fetch->shared->writes) {
+		ws_buf_puts(&record.text, FILE_TEXT);
+		fetch->shared->put(fetch->shared, &record, 1);
+		ws_buf_release(&record.text);
+	}
+}
+
+/* ---- trees ---- */
+
+#define TREE_KIND "tree"
 #define LARGEST_LISTING ((uint64_t)64 << 20)
 
 /* A tree on its way: what the record says of it, and then its listing. */
@@ -164,7 +213,7 @@ ws_shared_tree_get(
 {
 	WS_AUTO_ARENA struct ws_arena *own = ws_arena_make();
 	struct coming c = {.fetch = fetch, .a = own};
-	struct ws_shared_record record = {.kind = KIND, .key = key};
+	struct ws_shared_record record = {.kind = TREE_KIND, .key = key};
 	if (!fetch->shared) {
 		return false;
 	}
@@ -201,7 +250,7 @@ tell(const struct ws_fetch *fetch, const char *key, const struct ws_tree *tree)
 	ws_events_note(
 		fetch->events, "sharing '%s': %zu files, %.1f MB", tree->name, count, megabytes(tree));
 	struct ws_shared_record record = {
-		.kind = KIND, .key = key, .files = files, .file_count = count};
+		.kind = TREE_KIND, .key = key, .files = files, .file_count = count};
 	ws_tree_memo_write(tree, &record.text);
 	fetch->shared->put(fetch->shared, &record, 1);
 	ws_buf_release(&record.text);

@@ -5,10 +5,10 @@
  * Made once for a product and handed down, so that plan, compilers and pack agree. Pure. Which
  * patches make the sources: ws_recipe_patches.
  */
-#ifndef WS_RECIPE_VIEW_H
-#define WS_RECIPE_VIEW_H
+#ifndef WS_RECIPE_RECIPE_VIEW_H
+#define WS_RECIPE_RECIPE_VIEW_H
 
-#include "recipe/units.h"
+#include "recipe/recipe_files.h"
 
 struct ws_recipe_view {
 	const struct ws_recipe *recipe;

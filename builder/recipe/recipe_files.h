@@ -4,8 +4,8 @@
  * Matches a recipe's paths and patterns with the listing of its sources. Decides which compiler
  * each file is for. Reads listings, no files; torch's own flags are in compile/flags.c.
  */
-#ifndef WS_RECIPE_UNITS_H
-#define WS_RECIPE_UNITS_H
+#ifndef WS_RECIPE_RECIPE_FILES_H
+#define WS_RECIPE_RECIPE_FILES_H
 
 #include "base/arena.h"
 #include "base/attr.h"

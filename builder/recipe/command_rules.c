@@ -1,4 +1,4 @@
-#include "recipe/words.h"
+#include "recipe/command_rules.h"
 
 #include "base/attr.h"
 #include "base/text.h"
