@@ -32,8 +32,8 @@
  * ARCHITECTURE.md.
  */
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/cure.h"
+#include "cli/selecting.h"
+#include "cli/session.h"
 #include "sys/spawn.h"
 
 #include <limits.h>

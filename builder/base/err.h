@@ -9,7 +9,7 @@
  * ws_err_cure, the lines that say what to do. Long texts end in "...", control characters are '?'.
  *
  * What a person would have to set, or which command to run, is given as a code: below cli/ no
- * option has a name. cli/cure.c words it for its caller, who typed options or wrote a matrix.
+ * option has a name. cli/selecting.c words it for its caller, who typed options or wrote a matrix.
  */
 #ifndef WS_BASE_ERR_H
 #define WS_BASE_ERR_H

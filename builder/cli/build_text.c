@@ -2,7 +2,7 @@
 #include "cli/build_text.h"
 
 #include "base/fs.h"
-#include "cli/cure.h"
+#include "cli/selecting.h"
 #include "dist/deliver.h"
 #include "report/failure.h"
 #include "report/format.h"

@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "bundle/shared.h"
-#include "cli/command.h"
+#include "cli/session.h"
 #include "report/format.h"
 #include "store/inventory.h"
 

@@ -1,7 +1,7 @@
 /* cmd_doctor.c - `wheelsmith doctor`: hands doctor/ what it looks with, and prints what it
  * found. */
-#include "cli/command.h"
-#include "cli/cure.h"
+#include "cli/selecting.h"
+#include "cli/session.h"
 #include "cli/typed.h"
 #include "doctor/doctor.h"
 

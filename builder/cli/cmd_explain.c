@@ -2,7 +2,7 @@
  * be anybody's: what it names is not started, and this process limits itself before it reads it. */
 #include "base/fs.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/session.h"
 #include "explain/explain.h"
 #include "report/page.h"
 #include "sys/spawn.h"

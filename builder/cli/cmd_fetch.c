@@ -1,4 +1,4 @@
-/* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
+/* cmd_fetch.c - wheelsmith fetch and lock: download what a build needs, and pin it. */
 #include "bundle/bundle.h"
 #include "cli/selecting.h"
 #include "make/resolve.h"
@@ -7,13 +7,51 @@
 #include "report/status.h"
 #include "sys/stop.h"
 
+/* ---- both ---- */
+
+struct resolved {
+	size_t built, prebuilt; /* supplies */
+	bool changed;           /* the pins */
+};
+
+/* Resolves all open supplies by @resolve and saves the pins. With @keeps a failure leaves the lock
+ * file as it was: old pins are better than none. */
+static bool
+resolve_supplies(struct ws_session *s, const struct ws_context *ctx, struct ws_selection *sel,
+	const struct ws_supplies *supplies, bool keeps,
+	bool (*resolve)(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err),
+	struct resolved *resolved, struct ws_err *err)
+{
+	struct ws_resolver *resolver = ws_resolver_open(ctx, &sel->pins);
+	bool done = true;
+	for (size_t i = 0; i < supplies->count && done; i++) {
+		const struct ws_supply *supply = &supplies->at[i];
+		if (ws_supply_is_prebuilt(supply)) { /* planning has fetched its wheel */
+			resolved->prebuilt++;
+			done = supply->product->chosen || ws_supply_fail_prebuilt(supply, err);
+		} else if (ws_supply_is_open(supply)) {
+			resolved->built++;
+			done = resolve(resolver, supply->product, err);
+		}
+	}
+	ws_status_clear(s->status);
+	resolved->changed = sel->pins.changed;
+	bool saves = done || !keeps;
+	if ((saves && !ws_pins_save(&sel->pins, done ? err : NULL)) || !done) {
+		return false;
+	}
+	return !ws_stop_asked(ctx->stop) || ws_stop_err(ctx->stop, err);
+}
+
+/* ---- fetch ---- */
+
 struct fetching {
 	struct ws_selecting selecting;
 	const char *bundle; /* a file to write; NULL: none */
 };
 
 static bool
-parse(
+parse_fetch(
 	struct ws_session *s, struct fetching *f, int argc, const char *const *argv, struct ws_err *err)
 {
 	const struct ws_option own[] = {
@@ -94,7 +132,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!parse(s, &f, argc, argv, err)) {
+	if (!parse_fetch(s, &f, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
 	f.selecting.options.resolve = true;
@@ -104,31 +142,14 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		|| !ws_selecting_has_work(s, &f.selecting, &sel, err)) {
 		return false;
 	}
-	struct ws_resolver *resolver = ws_resolver_open(&ctx, &sel.pins);
 	struct ws_supplies supplies;
-	size_t wanted = 0, prebuilt = 0;
-	bool done = true;
+	struct resolved resolved = {0};
 	ws_supplies_open(&supplies, &sel.plan, a);
 	size_t elsewhere = f.bundle ? 0 : warn_of_missing(&ctx, &supplies);
-	for (size_t i = 0; i < supplies.count && done; i++) {
-		if (!ws_supply_is_open(&supplies.at[i])) {
-			continue;
-		}
-		if (ws_supply_is_prebuilt(&supplies.at[i])) {
-			prebuilt++; /* resolving has brought it */
-			done = supplies.at[i].product->chosen || ws_supply_fail_prebuilt(&supplies.at[i], err);
-			continue;
-		}
-		wanted++;
-		done = ws_resolve_downloads(resolver, supplies.at[i].product, err);
-	}
-	ws_status_clear(s->status);
-	if (!ws_pins_save(&sel.pins, done ? err : NULL) || !done) {
+	if (!resolve_supplies(s, &ctx, &sel, &supplies, false, ws_resolve_downloads, &resolved, err)) {
 		return false;
 	}
-	if (ws_stop_asked(ctx.stop)) {
-		return ws_stop_err(ctx.stop, err);
-	}
+	size_t wanted = resolved.built, prebuilt = resolved.prebuilt;
 	if (prebuilt > 0) {
 		ws_out_note(&s->out, "%zu prebuilt wheel%s in the store '%s'\n", prebuilt,
 			prebuilt == 1 ? " is" : "s are", s->store.path);
@@ -138,4 +159,66 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 			wanted - elsewhere == 1 ? "" : "s", s->store.path);
 	}
 	return !f.bundle || write_bundle(s, &f, &ctx, &sel, &supplies, err);
+}
+
+/* ---- lock ---- */
+
+struct locking {
+	struct ws_selecting selecting;
+	ws_words update;
+};
+
+static bool
+parse_lock(
+	struct ws_session *s, struct locking *l, int argc, const char *const *argv, struct ws_err *err)
+{
+	const struct ws_option own[] = {
+		{"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
+			"pin again: torch, cuda, a package, or 'all'"},
+	};
+	const struct ws_usage usage = {
+		.command = "lock",
+		.summary = "Pins sources, kits and torch wheels in the file beside the matrix.",
+		.options = own,
+		.option_count = WS_LEN(own),
+	};
+	ws_words words = {0};
+	if (!ws_selecting_options(s, &l->selecting, &usage, argc, argv, &words, err)) {
+		return false;
+	}
+	l->selecting.options.forget = l->update.at;
+	l->selecting.options.forget_count = l->update.len;
+	l->selecting.options.resolve = true;
+	l->selecting.options.builds_elsewhere = true;
+	l->selecting.options.candidates = true;
+	return ws_selecting_finish(s, &l->selecting, &words, err);
+}
+
+bool
+ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct locking l = {.selecting.whole = true};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_context ctx;
+	struct ws_selection sel;
+	if (!parse_lock(s, &l, argc, argv, err)) {
+		return err->kind == WS_ERR_NONE;
+	}
+	if (!ws_selecting_plan(s, &l.selecting, true, a, &ctx, &sel, err)) {
+		return false;
+	}
+	struct ws_supplies supplies;
+	struct resolved resolved = {0};
+	ws_supplies_open(&supplies, &sel.plan, a);
+	if (!resolve_supplies(
+			s, &ctx, &sel, &supplies, l.update.len > 0, ws_resolve_outside, &resolved, err)) {
+		return false;
+	}
+	const struct ws_lock *lock = &sel.pins.lock;
+	size_t wheels = lock->prebuilt.len;
+	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", sel.pins.path,
+		lock->sources.len, lock->cuda.len, lock->torch.len,
+		wheels ? ws_arena_printf(a, ", %zu prebuilt wheels", wheels) : "",
+		resolved.changed ? "" : ", as before");
+	return true;
 }

@@ -1,8 +1,8 @@
 /* cmd_inspect.c - wheelsmith inspect: what a wheel, an installed package or a library is. Finds out
  * which of them is meant and prints what inspect/ says of it. */
 #include "base/fs.h"
-#include "cli/command.h"
 #include "cli/inspect_page.h"
+#include "cli/session.h"
 #include "cli/typed.h"
 #include "inspect/facts.h"
 #include "inspect/facts_child.h"

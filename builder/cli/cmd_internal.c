@@ -1,7 +1,7 @@
 /* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space
  * or on its clock. Not for people; not in --help. */
 #include "base/fs.h"
-#include "cli/command.h"
+#include "cli/session.h"
 #include "fetch/git.h"
 #include "inspect/facts_child.h"
 #include "judge/order.h"

@@ -1,7 +1,6 @@
 /* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. The network is used for
  * --resolve, and for --against a URL. */
 #include "base/text.h"
-#include "cli/cure.h"
 #include "cli/selecting.h"
 #include "net/url.h"
 #include "plan/select.h"

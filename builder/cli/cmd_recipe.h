@@ -4,7 +4,7 @@
 #ifndef WS_CLI_CMD_RECIPE_H
 #define WS_CLI_CMD_RECIPE_H
 
-#include "cli/command.h"
+#include "cli/session.h"
 
 struct ws_draft_base;
 

@@ -1,7 +1,7 @@
 /* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. What a place
  * is comes from options here; judging is a child's (judge/order.h), words are verify_text.c's. */
 #include "base/fs.h"
-#include "cli/command.h"
+#include "cli/session.h"
 #include "cli/typed.h"
 #include "cli/verify_text.h"
 #include "judge/torch_place.h"

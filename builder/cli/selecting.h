@@ -4,7 +4,6 @@
 #ifndef WS_CLI_SELECTING_H
 #define WS_CLI_SELECTING_H
 
-#include "cli/command.h"
 #include "cli/session.h"
 #include "cli/typed.h"
 #include "plan/input.h"
@@ -82,5 +81,10 @@ bool ws_against_is_url(const char *index);
  */
 bool ws_against_read(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
 	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err);
+
+/* ---- cures ---- */
+
+/** Turns the codes of @a err into lines of its cure. Call before printing or keeping the cure. */
+void ws_cures_word(const struct ws_session *s, struct ws_err *err);
 
 #endif

@@ -1,8 +1,7 @@
-/* test_cli_cure.c - each cure by code in the words of who asked: options typed, or a matrix
+/* test_cli_selecting.c - each cure by code in the words of who asked: options typed, or a matrix
  * written. */
 #include "test.h"
 
-#include "cli/cure.h"
 #include "cli/selecting.h"
 
 static const struct {
