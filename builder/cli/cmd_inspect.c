@@ -7,7 +7,7 @@
 #include "inspect/facts.h"
 #include "inspect/facts_child.h"
 #include "kit/python/python.h"
-#include "kit/torch/dependencies.h"
+#include "kit/torch/exports.h"
 #include "net/download.h"
 #include "net/url.h"
 

@@ -6,7 +6,6 @@
 #include "inspect/facts_child.h"
 #include "judge/order.h"
 #include "kit/torch/exports.h"
-#include "kit/torch/exports_child.h"
 #include "make/pack.h"
 #include "sys/spawn.h"
 

@@ -16,7 +16,7 @@
 #define WS_COMPILE_NVCC_STEPS_H
 
 #include "engine/action.h"
-#include "kit/cuda/dryrun.h"
+#include "kit/cuda/nvcc.h"
 
 enum ws_nvcc_stage {
 	WS_NVCC_PREPROCESS,

@@ -11,7 +11,7 @@
 #include "fetch/fetch.h"
 #include "judge/order.h"
 #include "kit/python/python.h"
-#include "kit/torch/dependencies.h"
+#include "kit/torch/exports.h"
 #include "kit/torch/torch.h"
 
 /** What is the same in every place that is asked about. */

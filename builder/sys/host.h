@@ -35,4 +35,18 @@ struct ws_host ws_host_read(const char *root, struct ws_arena *a);
 /** Bytes that could be had now: MemAvailable, and what the group has left. */
 uint64_t ws_host_available_bytes(const struct ws_host *host);
 
+/** Distributions by the names of their packages. */
+enum ws_distro {
+	WS_DISTRO_UNKNOWN,
+	WS_DISTRO_DEBIAN, /**< apt-get: Debian, Ubuntu and theirs */
+	WS_DISTRO_RHEL,   /**< dnf: RHEL, CentOS, Rocky, Alma; newer gcc comes as gcc-toolset-N */
+	WS_DISTRO_FEDORA, /**< dnf: Fedora, Amazon Linux 2023 */
+	WS_DISTRO_SUSE,   /**< zypper */
+	WS_DISTRO_ARCH,   /**< pacman */
+	WS_DISTRO_ALPINE, /**< apk */
+};
+
+/** From ID, else ID_LIKE of os-release(5), its nearest word first. */
+enum ws_distro ws_distro_of(const struct ws_host *host);
+
 #endif

@@ -339,6 +339,25 @@ WS_TEST(the_lock_pins_the_manifest)
 	assert_contains(s.err.text, "redistrib_13.0.1.json is not the one that was locked");
 }
 
+WS_TEST(nvcc_of_an_assembled_toolkit_is_asked_for_its_release_once)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	struct ws_cuda_kit kit, again;
+	ws_scene_begin(&s, a);
+	make(&s, NULL);
+	assert_ok(open_redist(&s, "13.0", NULL, &kit), s.err);
+	struct ws_pin_cuda pin = {
+		.how = "redist", .digest = kit.tree->digest.hex, .definition = kit.definition};
+	/* An nvcc that does not answer: whoever starts it fails. */
+	const char *nvcc = ws_path_join(a, kit.path, "bin/nvcc", NULL);
+	assert_ok(ws_fs_remove(nvcc, &s.err), s.err);
+	assert_ok(ws_fs_write(nvcc, "#!/bin/sh\nexit 1\n", 17, 0755, &s.err), s.err);
+	assert_ok(open_redist(&s, "13.0", &pin, &again), s.err);
+	assert_string_equal(again.release, kit.release);
+	assert_ok(ws_fs_remove(ws_store_path(&s.store, a, "ac"), &s.err), s.err);
+	assert_fails(open_redist(&s, "13.0", &pin, &again), s.err, WS_ERR_BUILD);
+}
+
 /* ---- places ---- */
 
 WS_TEST(members_go_where_the_first_match_says)

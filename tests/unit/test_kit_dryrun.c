@@ -1,7 +1,7 @@
 /* test_kit_dryrun.c - the words of nvcc's commands, as a shell parts them. */
 #include "test.h"
 
-#include "kit/cuda/dryrun.h"
+#include "kit/cuda/nvcc.h"
 
 static const char *
 joined(const ws_dryrun_words *words, struct ws_arena *a)

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/torch/measured.h"
+#include "kit/torch/torch.h"
 
 WS_TEST(version_py_is_read_in_all_its_forms)
 {

@@ -1,12 +1,182 @@
-/* nvcc.c - two questions. */
 #include "kit/cuda/nvcc.h"
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "kit/cuda/dryrun.h"
+#include "kit/cuda/parts.h"
 #include "store/answer_cache.h"
+#include "store/results.h"
+#include "store/store.h"
+#include "sys/child.h"
 
 #include <string.h>
+
+/* Changes when what is remembered does. */
+#define DRYRUN_MEMORY "wheelsmith.nvcc-dryrun/1"
+
+/* ---- reading ---- */
+
+/* One character of a word behind a backslash, or as it is. False where a shell would read more into
+ * it. */
+static bool
+read_character(const char **at, const char *end, bool quoted, struct ws_buf *word)
+{
+	const char *c = *at;
+	if (*c == '\\' && c + 1 < end) {
+		bool escapes = !quoted || strchr("\"\\$`", c[1]);
+		ws_buf_putc(word, escapes ? c[1] : '\\');
+		*at += escapes ? 2 : 1;
+		return true;
+	}
+	bool variable = *c == '$' && !ws_starts_with(c, "$CICC_PATH/");
+	if (variable || *c == '`' || (!quoted && strchr(";|&<>()*?[]{}~!#'\n", *c))) {
+		return false;
+	}
+	ws_buf_putc(word, *c);
+	*at += 1;
+	return true;
+}
+
+bool
+ws_dryrun_split(struct ws_str text, struct ws_arena *a, ws_dryrun_words *words)
+{
+	WS_AUTO_BUF struct ws_buf word = {0};
+	const char *at = text.s, *end = text.s + text.n;
+	for (;;) {
+		while (at < end && strchr(" \t", *at)) {
+			at++;
+		}
+		if (at == end) {
+			return true;
+		}
+		bool quoted = false;
+		ws_buf_clear(&word);
+		while (at < end && (quoted || !strchr(" \t", *at))) {
+			if (*at == '"') {
+				quoted = !quoted;
+				at++;
+			} else if (!read_character(&at, end, quoted, &word)) {
+				return false;
+			}
+		}
+		if (quoted) {
+			return false;
+		}
+		*ws_vec_push(words, a) = ws_buf_copy(&word, a);
+	}
+}
+
+/* "CICC_PATH=...". */
+static bool
+is_variable(struct ws_str line)
+{
+	size_t n = 0;
+	while (n < line.n && (line.s[n] == '_' || (line.s[n] >= 'A' && line.s[n] <= 'Z'))) {
+		n++;
+	}
+	return n > 0 && n < line.n && line.s[n] == '=';
+}
+
+/* What no compiler does: "rm x.fatbin", "-- Filter Dependencies -- > x.d". */
+static bool
+is_housekeeping(struct ws_str line)
+{
+	const char *text = line.s;
+	return (line.n > 3 && memcmp(text, "rm ", 3) == 0)
+		|| (line.n > 3 && memcmp(text, "-- ", 3) == 0);
+}
+
+bool
+ws_dryrun_read(
+	const char *printed, struct ws_arena *a, ws_dryrun_commands *commands, const char **why)
+{
+	static const char mark[] = "#$ ";
+	for (struct ws_str rest = ws_str_of(printed); rest.s;) {
+		struct ws_str line = ws_str_trim(ws_str_cut(&rest, '\n'));
+		if (line.n < strlen(mark) || memcmp(line.s, mark, strlen(mark)) != 0) {
+			continue;
+		}
+		line = (struct ws_str){line.s + strlen(mark), line.n - strlen(mark)};
+		if (is_variable(line) || is_housekeeping(line)) {
+			continue;
+		}
+		ws_dryrun_words words = {0};
+		if (!ws_dryrun_split(line, a, &words) || words.len == 0) {
+			*why = ws_arena_printf(
+				a, "a shell would do more with '%.*s'", (int)(line.n < 60 ? line.n : 60), line.s);
+			return false;
+		}
+		*ws_vec_push(commands, a) = words;
+	}
+	*why = commands->len > 0 ? NULL : "nvcc names no commands";
+	return commands->len > 0;
+}
+
+/* ---- asking ---- */
+
+static void
+replace_all(const char *text, const char *from, const char *to, struct ws_buf *out)
+{
+	for (const char *hit; (hit = strstr(text, from)); text = hit + strlen(from)) {
+		ws_buf_add(out, text, (size_t)(hit - text));
+		ws_buf_puts(out, to);
+	}
+	ws_buf_puts(out, text);
+}
+
+static struct ws_digest
+dryrun_key(const struct ws_cuda_kit *kit, const struct ws_hostcc *cxx, const char *const *words)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, DRYRUN_MEMORY);
+	ws_hasher_add_field(h, kit->fingerprint);
+	ws_hasher_add_field(h, cxx->fingerprint);
+	for (; *words; words++) {
+		ws_hasher_add_field(h, *words);
+	}
+	return ws_hasher_finish(h);
+}
+
+/* nvcc asks the compiler for its release. Paths become the names that every host has. */
+static bool
+ask_commands(const struct ws_cuda_kit *kit, const struct ws_hostcc *cxx, const char *const *words,
+	struct ws_arena *a, struct ws_buf *printed, struct ws_err *err)
+{
+	ws_dryrun_words argv = {0};
+	WS_AUTO_BUF struct ws_buf raw = {0}, named = {0};
+	const char *nvcc = ws_cuda_part_find(kit->path, WS_CUDA_NVCC, a);
+	*ws_vec_push(&argv, a) = nvcc;
+	*ws_vec_push(&argv, a) = "--dryrun";
+	for (; *words; words++) {
+		*ws_vec_push(&argv, a) = ws_same(*words, "{cxx}") ? cxx->path : *words;
+	}
+	*ws_vec_push(&argv, a) = NULL;
+	struct ws_child_order order = {.argv = argv.at, .with_stderr = true};
+	if (!ws_child_ask(&order, &raw, err)) {
+		return ws_err_wrap(err, "asking '%s' for its commands", nvcc);
+	}
+	replace_all(ws_buf_text(&raw), kit->path, "cuda", &named);
+	const char *dir = ws_path_dir(a, cxx->path), *base = ws_path_base(cxx->path);
+	replace_all(
+		ws_buf_text(&named), ws_arena_printf(a, "\"%s\"/%s", dir, base), "\"{cxx}\"", printed);
+	return true;
+}
+
+bool
+ws_dryrun_ask(const struct ws_cuda_kit *kit, const struct ws_hostcc *cxx, const char *const *words,
+	const struct ws_store *store, struct ws_buf *printed, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_digest key = dryrun_key(kit, cxx, words);
+	if (ws_results_get(store, key.hex, printed)) {
+		return true;
+	}
+	ws_buf_clear(printed);
+	if (!ask_commands(kit, cxx, words, a, printed, err)) {
+		return false;
+	}
+	ws_results_put(store, key.hex, printed, NULL); /* else it is asked again */
+	return true;
+}
 
 static bool
 ask(struct ws_ledger *ledger, const char *const *argv, struct ws_buf *answer, struct ws_err *err)

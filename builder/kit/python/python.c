@@ -3,7 +3,6 @@
 #include "kit/python/python.h"
 
 #include "base/fs.h"
-#include "kit/distro.h"
 #include "sys/clock.h"
 #include "sys/host.h"
 #include "wheel/wheel.h"

@@ -1,18 +1,145 @@
-/* exports.c - which libraries of which wheels; their way to disk is opened_wheel.c's, their
- * reading exports_child.c's. */
 #include "kit/torch/exports.h"
 
 #include "base/fs.h"
+#include "base/json.h"
+#include "elf/exports.h"
 #include "fetch/shared_downloads.h"
-#include "kit/torch/exports_child.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
 #include "store/tree.h"
+#include "sys/child.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define BROUGHT "wheelsmith.brought/1"
+
+static void
+add_lists(const char *folder, const struct ws_json *entry, struct ws_arena *a, ws_list_paths *paths)
+{
+	const struct ws_json *lists = entry ? ws_json_find(entry, "lists") : NULL;
+	for (const struct ws_json *list = lists ? lists->first : NULL; list; list = list->next) {
+		*ws_vec_push(paths, a) = ws_arena_printf(a, "%s/brought/%s.zst", folder, list->text);
+	}
+}
+
+bool
+ws_torch_dependencies(const char *facts, const struct ws_version *release, struct ws_arena *a,
+	ws_list_paths *paths, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	const char *folder = ws_path_join(a, facts, "exports", NULL);
+	const char *path = ws_path_join(a, folder, "brought.json", NULL);
+	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
+		return false;
+	}
+	const struct ws_json *torch = ws_json_find(doc.root, "torch");
+	if (!ws_same(ws_json_text(doc.root, "schema"), BROUGHT) || !torch) {
+		return ws_err_set(err, WS_ERR_IO, "'%s' is not a table of export lists", path);
+	}
+	add_lists(folder, ws_json_find(doc.root, "every"), a, paths);
+	add_lists(folder, ws_json_find(doc.root, "python"), a, paths);
+	if (release) {
+		add_lists(folder, ws_json_find(torch, release->public_text), a, paths);
+	}
+	return true;
+}
+
+/* ---- a list, written by a child process ---- */
+
+struct exports_library {
+	const char *path;   /* absolute */
+	const char *name;   /* for errors */
+	const char *python; /* as in ws_exports_add */
+	const char *called; /* the file name, where others need it by that as well; NULL: none */
+	bool is_optional;   /* left out if it cannot be read */
+	bool is_c;          /* C++ names are left out, of the libraries after it too */
+};
+
+struct exports_order {
+	const char *release;         /* "2.5.1"; NULL: of no torch */
+	const char *path;            /* of the list, absolute */
+	WS_VEC(const char *) wheels; /* file names of the wheels that the libraries are from */
+	WS_VEC(struct exports_library) libraries;
+};
+
+/* @a folder is for the order. */
+static bool
+ask_child(const struct exports_order *order, const char *program, const char *folder,
+	struct ws_stop *stop, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *const argv[] = {program, "internal", "names", NULL};
+	const struct ws_child_order child = {
+		.argv = argv,
+		.dir = folder,
+		.order = &text,
+		.limits = WS_CHILD_READER,
+		.name = "reading its libraries",
+		.kind = WS_ERR_FETCH,
+		.stop = stop,
+	};
+	struct ws_json_writer *w = ws_json_begin_object();
+	ws_json_add_text(w, "release", order->release);
+	ws_json_add_text(w, "path", order->path);
+	ws_json_add_texts(w, "wheels", order->wheels.at, order->wheels.len);
+	ws_json_open_list(w, "libraries");
+	for (size_t i = 0; i < order->libraries.len; i++) {
+		const struct exports_library *library = &order->libraries.at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "path", library->path);
+		ws_json_add_text(w, "name", library->name);
+		ws_json_add_text(w, "python", library->python);
+		ws_json_add_text(w, "called", library->called);
+		ws_json_add_bool(w, "optional", library->is_optional);
+		ws_json_add_bool(w, "c", library->is_c);
+		ws_json_close(w);
+	}
+	ws_json_finish(w, WS_JSON_COMPACT, &text);
+	return ws_child_ask(&child, NULL, err);
+}
+
+static bool
+add(struct ws_exports_maker *maker, const struct ws_json *library, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *called = ws_json_text(library, "called");
+	WS_AUTO_ELF struct ws_elf *elf =
+		ws_elf_open_as(ws_json_text(library, "path"), ws_json_text(library, "name"), a, err);
+	if (ws_json_is_true(library, "c")) {
+		ws_exports_only_c(maker);
+	}
+	/* One of many that may matter: what is wrong with it is found when something needs it. */
+	if (!elf || !ws_exports_add(maker, elf, ws_json_text(library, "python"), err)) {
+		return ws_json_is_true(library, "optional");
+	}
+	if (called) {
+		ws_exports_add_name(maker, called);
+	}
+	return true;
+}
+
+bool
+ws_exports_child_run(struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_json_doc order;
+	if (!ws_json_read(WS_CHILD_ORDER, WS_JSON_STRICT, a, &order, err)) {
+		return false;
+	}
+	struct ws_exports_maker *maker = ws_exports_begin(ws_json_text(order.root, "release"), a);
+	for (WS_JSON_EACH(wheel, ws_json_find(order.root, "wheels"))) {
+		ws_exports_add_wheel(maker, wheel->text);
+	}
+	for (WS_JSON_EACH(library, ws_json_find(order.root, "libraries"))) {
+		if (!add(maker, library, err)) {
+			return false;
+		}
+	}
+	return ws_exports_write(maker, ws_json_text(order.root, "path"), err);
+}
 
 #define MAKING "wheelsmith.torch-exports/2"
 #define MAKING_INSTALLED "wheelsmith.installed-exports/2"
@@ -46,7 +173,7 @@ struct making {
 	const struct ws_fetch *fetch;
 	struct ws_arena *a;
 	const char *folder; /* of its libraries, until they were read */
-	struct ws_exports_order order;
+	struct exports_order order;
 };
 
 /* Unpacks one library. */
@@ -60,7 +187,7 @@ add_library(struct making *m, struct ws_opened_wheel *w, const char *name, const
 	if (!pick.entry) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", w->name, member);
 	}
-	*ws_vec_push(&m->order.libraries, m->a) = (struct ws_exports_library){
+	*ws_vec_push(&m->order.libraries, m->a) = (struct exports_library){
 		.path = pick.path,
 		.name = ws_arena_printf(m->a, "%s' in '%s", member, w->name),
 		.python = python,
@@ -120,7 +247,7 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 		&& make_scratch(fetch, a, &folder, err);
 	m.folder = folder.path;
 	fine = fine && add_wheels(&m, &wheels, err)
-		&& ws_exports_child_ask(&m.order, program, folder.path, fetch->stop, err);
+		&& ask_child(&m.order, program, folder.path, fetch->stop, err);
 	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
 }
 
@@ -350,11 +477,11 @@ installed_key(
 
 static bool
 make_installed(const struct ws_fetch *fetch, const char *program, const struct installed *found,
-	const char *python, struct ws_exports_order *order, struct ws_arena *a, struct ws_err *err)
+	const char *python, struct exports_order *order, struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	for (size_t i = 0; i < found->paths.len; i++) {
-		*ws_vec_push(&order->libraries, a) = (struct ws_exports_library){
+		*ws_vec_push(&order->libraries, a) = (struct exports_library){
 			.path = found->paths.at[i],
 			.name = found->paths.at[i],
 			.python = i + 1 == found->others ? python : NULL,
@@ -364,7 +491,7 @@ make_installed(const struct ws_fetch *fetch, const char *program, const struct i
 		};
 	}
 	return make_scratch(fetch, a, &folder, err)
-		&& ws_exports_child_ask(order, program, folder.path, fetch->stop, err);
+		&& ask_child(order, program, folder.path, fetch->stop, err);
 }
 
 const char *
@@ -399,7 +526,7 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 	if (!begin_keeping(fetch, &kit->version, &k, a, err)) {
 		return NULL;
 	}
-	struct ws_exports_order order = {.release = kit->version.text, .path = k.path};
+	struct exports_order order = {.release = kit->version.text, .path = k.path};
 	bool made = make_installed(fetch, program, &found, tag, &order, a, err);
 	return keep(&k, made, a, &tree, err) && ws_tree_remember(fetch->store, key.hex, &tree, err)
 		? ws_path_join(a, tree.path, LIST, NULL)

@@ -64,4 +64,42 @@ bool ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 bool ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
 	struct ws_ledger *ledger, struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err);
 
+/* ---- what a torch's own files contain ----
+ * version.py has the version and its CUDA, libc10.so the C++ ABI in its mangled names,
+ * libtorch_python.so pybind11's ids. A kit keeps them in kit.json, so it needs no libraries.
+ * TorchConfig.cmake would not do: from 2.8 on it has no line about the ABI. */
+
+struct ws_torch_measured {
+	const char *version; /**< "2.5.1+cu124" */
+	const char *cuda;    /**< "12.4"; NULL: no CUDA build */
+	const char *hip;     /**< ROCm's version; NULL: no ROCm build */
+	int cxx11abi;        /**< 0 or 1 */
+	/** "_gcc", "_libstdcpp", "_cxxabi1011": pybind11's ids as torch before 2.9 passes them on; all
+	 * three NULL when pybind11 has another id (3.0 and newer). */
+	const char *pybind_compiler, *pybind_stdlib, *pybind_build_abi;
+};
+
+/** Reads the text of version.py: fills version, cuda and hip. @a name is for messages. */
+bool ws_torch_measured_parse(struct ws_str version_py, const char *name, struct ws_arena *a,
+	struct ws_torch_measured *m, struct ws_err *err);
+
+/** Reads the two libraries: fills cxx11abi and the ids. */
+bool ws_torch_measured_look(const char *c10, const char *torch_python, struct ws_arena *a,
+	struct ws_torch_measured *m, struct ws_err *err);
+
+/** Takes pybind11's ids from "__pybind11_internals_v4_gcc_libstdcpp_cxxabi1011__"; NULL is fine. */
+void ws_torch_measured_set_pybind(
+	struct ws_torch_measured *m, const char *internals, struct ws_arena *a);
+
+/** WS_ERR_CONFIG unless it was built with CUDA. @a name is for messages. */
+bool ws_torch_measured_check(
+	const struct ws_torch_measured *m, const char *name, struct ws_err *err);
+
+/** Appends kit.json's text. */
+void ws_torch_measured_write(const struct ws_torch_measured *m, struct ws_buf *text);
+
+/** Reads a kit.json. */
+bool ws_torch_measured_read(
+	const char *path, struct ws_arena *a, struct ws_torch_measured *m, struct ws_err *err);
+
 #endif
