@@ -2,7 +2,7 @@
  * source.h - bytes at offsets: a local file, or a remote one read by ranges
  *
  * The zip reader reads from a source. A read streams: bytes arrive in order in pieces of any size,
- * so nothing as large as a library needs to fit in memory. Remote sources: net/remote.h.
+ * so nothing as large as a library needs to fit in memory. Remote sources: net/range_source.h.
  */
 #ifndef WS_BASE_SOURCE_H
 #define WS_BASE_SOURCE_H

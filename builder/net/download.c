@@ -2,20 +2,194 @@
 #include "net/download.h"
 
 #include "base/fs.h"
-#include "net/partial.h"
 #include "net/progress.h"
 #include "net/url.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
 
 #define LARGEST_BYTES ((uint64_t)64 << 30) /* of a file whose size is not known */
+
+/* ---- a file that grows over attempts and runs ---- */
+
+struct partial {
+	const char *path;
+	const char *about;   /* path of the note beside it */
+	int fd;              /* -1: not open */
+	uint64_t len;        /* bytes there, all of them hashed */
+	char validator[200]; /* an ETag or a date; "": the server gave none */
+	struct ws_hasher *hasher;
+};
+
+enum partial_result {
+	PARTIAL_OPEN,
+	PARTIAL_BUSY, /* another process has it */
+	PARTIAL_FAILED,
+};
+
+/* Ours, and still the file of that name: whoever had it before may have renamed it away. */
+static bool
+is_current(int fd, const char *path)
+{
+	struct stat held, named;
+	return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino
+		&& held.st_dev == named.st_dev;
+}
+
+static enum partial_result
+open_locked(struct partial *p, struct ws_err *err)
+{
+	for (;;) {
+		WS_AUTO_FD int fd =
+			open(p->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+		if (fd < 0) {
+			ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", p->path);
+			return PARTIAL_FAILED;
+		}
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+			if (errno == EWOULDBLOCK) {
+				return PARTIAL_BUSY;
+			}
+			ws_err_sys(err, WS_ERR_IO, "cannot lock '%s'", p->path);
+			return PARTIAL_FAILED;
+		}
+		if (is_current(fd, p->path)) {
+			p->fd = ws_take_fd(&fd);
+			return PARTIAL_OPEN;
+		}
+	}
+}
+
+static bool
+hash_what_is_there(struct partial *p, struct ws_err *err)
+{
+	char chunk[65536];
+	ssize_t got;
+	while ((got = read(p->fd, chunk, sizeof(chunk))) > 0) {
+		ws_hasher_add(p->hasher, chunk, (size_t)got);
+		p->len += (uint64_t)got;
+	}
+	return got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", p->path);
+}
+
+/* The note is worth no error: without it the bytes are only harder to trust. */
+static void
+read_note(struct partial *p)
+{
+	WS_AUTO_BUF struct ws_buf note = {0};
+	if (ws_fs_read_at_most(p->about, sizeof(p->validator) - 1, &note, NULL)) {
+		snprintf(p->validator, sizeof(p->validator), "%.*s",
+			(int)strcspn(ws_buf_text(&note), "\r\n"), ws_buf_text(&note));
+	}
+}
+
+static void
+partial_close(struct partial *p)
+{
+	ws_hasher_drop(p->hasher);
+	p->hasher = NULL;
+	if (p->fd >= 0) {
+		close(ws_take_fd(&p->fd));
+	}
+}
+
+static enum partial_result
+partial_open(struct partial *p, const char *path, struct ws_arena *a, struct ws_err *err)
+{
+	*p = (struct partial){.path = path, .fd = -1};
+	p->about = ws_arena_printf(a, "%s.about", path);
+	enum partial_result result = open_locked(p, err);
+	if (result != PARTIAL_OPEN) {
+		return result;
+	}
+	p->hasher = ws_hasher_make();
+	if (!hash_what_is_there(p, err)) {
+		partial_close(p);
+		return PARTIAL_FAILED;
+	}
+	if (p->len > 0) {
+		read_note(p);
+	}
+	return PARTIAL_OPEN;
+}
+
+static bool
+partial_restart(struct partial *p, const char *validator, struct ws_err *err)
+{
+	ws_hasher_drop(p->hasher);
+	p->hasher = ws_hasher_make();
+	p->len = 0;
+	if (ftruncate(p->fd, 0) < 0 || lseek(p->fd, 0, SEEK_SET) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot empty '%s'", p->path);
+	}
+	snprintf(p->validator, sizeof(p->validator), "%s", validator);
+	if (validator[0]) {
+		return ws_fs_write(p->about, validator, strlen(validator), 0644, err);
+	}
+	return ws_fs_remove(p->about, err);
+}
+
+static bool
+partial_add(struct partial *p, const void *bytes, size_t len, struct ws_err *err)
+{
+	const char *next = bytes;
+	for (size_t left = len; left > 0;) {
+		ssize_t put = write(p->fd, next, left);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", p->path);
+		}
+		/* Step by step: what a full disk still took must be hashed too. */
+		ws_hasher_add(p->hasher, next, (size_t)put);
+		p->len += (uint64_t)put;
+		next += put;
+		left -= (size_t)put;
+	}
+	return true;
+}
+
+static struct ws_digest
+partial_digest(struct partial *p)
+{
+	struct ws_digest digest = ws_hasher_finish(p->hasher);
+	p->hasher = NULL;
+	return digest;
+}
+
+static bool
+partial_land(struct partial *p, const char *path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	if (fsync(p->fd) < 0 || rename(p->path, path) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+	}
+	ws_fs_remove(p->about, NULL);
+	partial_close(p);
+	return ws_fs_sync_dir(ws_path_dir(a, path), err);
+}
+
+static void
+partial_drop(struct partial *p)
+{
+	if (p->fd >= 0) {
+		ws_fs_remove(p->path, NULL);
+		ws_fs_remove(p->about, NULL);
+	}
+	partial_close(p);
+}
+
+/* ---- downloads ---- */
 
 /* One file on its way. */
 struct fetch {
 	struct ws_request request; /* first */
 	struct ws_download *file;
-	struct ws_partial partial;
+	struct partial partial;
 	struct ws_progress progress;
 	struct ws_arena *a;
 	bool waiting; /* another process having the file was reported */
@@ -60,17 +234,17 @@ static enum ws_answer
 finish(struct fetch *f, struct ws_err *err)
 {
 	struct ws_download *file = f->file;
-	file->digest = ws_partial_digest(&f->partial);
+	file->digest = partial_digest(&f->partial);
 	file->got_bytes = f->partial.len;
 	if (!has_pin(file) || ws_digest_is(&file->digest, file->sha256)) {
-		return ws_partial_land(&f->partial, file->path, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
+		return partial_land(&f->partial, file->path, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
 	}
 	if (f->resumed) {
 		/* The older bytes may be to blame; only a file that came in one piece is evidence. */
 		f->whole = true;
-		return ws_partial_restart(&f->partial, "", err) ? WS_ANSWER_ANEW : WS_ANSWER_FAIL;
+		return partial_restart(&f->partial, "", err) ? WS_ANSWER_ANEW : WS_ANSWER_FAIL;
 	}
-	ws_partial_drop(&f->partial);
+	partial_drop(&f->partial);
 	fail_wrong(f, err);
 	return WS_ANSWER_FAIL;
 }
@@ -92,7 +266,7 @@ ask(struct fetch *f, struct ws_err *err)
 		snprintf(request->range, sizeof(request->range), "%" PRIu64 "-", f->partial.len);
 		snprintf(request->if_range, sizeof(request->if_range), "%s", f->partial.validator);
 		f->resumed = true;
-	} else if (f->partial.len > 0 && !ws_partial_restart(&f->partial, "", err)) {
+	} else if (f->partial.len > 0 && !partial_restart(&f->partial, "", err)) {
 		return WS_BEGIN_FAIL;
 	}
 	f->resumed = f->resumed && f->partial.len > 0;
@@ -110,16 +284,16 @@ acquire(struct fetch *f, struct ws_err *err)
 	if (is_there(f->file)) {
 		return WS_BEGIN_DONE;
 	}
-	enum ws_partial_result result = ws_partial_open(&f->partial, f->file->partial, f->a, err);
-	if (result == WS_PARTIAL_BUSY && !f->waiting) {
+	enum partial_result result = partial_open(&f->partial, f->file->partial, f->a, err);
+	if (result == PARTIAL_BUSY && !f->waiting) {
 		f->waiting = true;
 		ws_events_note(f->progress.events,
 			"'%s' is being fetched by another process; waiting for it", f->request.subject);
 	}
 	static const enum ws_begin outcomes[] = {
-		[WS_PARTIAL_OPEN] = WS_BEGIN_GO,
-		[WS_PARTIAL_BUSY] = WS_BEGIN_LATER,
-		[WS_PARTIAL_FAILED] = WS_BEGIN_FAIL,
+		[PARTIAL_OPEN] = WS_BEGIN_GO,
+		[PARTIAL_BUSY] = WS_BEGIN_LATER,
+		[PARTIAL_FAILED] = WS_BEGIN_FAIL,
 	};
 	return outcomes[result];
 }
@@ -187,7 +361,7 @@ head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *er
 			total, ws_url_shown(file->url, f->a), file->size_bytes);
 		return WS_ANSWER_FAIL;
 	}
-	if (reply->status != 206 && !ws_partial_restart(&f->partial, ws_reply_validator(reply), err)) {
+	if (reply->status != 206 && !partial_restart(&f->partial, ws_reply_validator(reply), err)) {
 		return WS_ANSWER_FAIL;
 	}
 	f->resumed = f->resumed && reply->status == 206;
@@ -201,11 +375,11 @@ body(struct ws_request *request, const void *bytes, size_t len, struct ws_err *e
 	struct fetch *f = (struct fetch *)request;
 	uint64_t limit = limit_of(f->file);
 	if (len > limit - f->partial.len) {
-		ws_partial_drop(&f->partial);
+		partial_drop(&f->partial);
 		return ws_err_set(
 			err, WS_ERR_FETCH, "'%s' is longer than %" PRIu64 " bytes", request->subject, limit);
 	}
-	if (!ws_partial_add(&f->partial, bytes, len, err)) {
+	if (!partial_add(&f->partial, bytes, len, err)) {
 		return false;
 	}
 	request->kept_bytes = f->partial.len;
@@ -267,7 +441,7 @@ download(
 	struct ws_batch batch = {.requests = requests, .count = count, .each = each};
 	bool ok = ws_http_run(http, &batch, err);
 	for (size_t i = 0; i < count; i++) {
-		ws_partial_close(&fetches[i].partial);
+		partial_close(&fetches[i].partial);
 		files[i].wire_bytes = fetches[i].request.wire_bytes;
 		files[i].status = fetches[i].request.reply.status;
 		files[i].is_absent = ws_reply_is_absent(&fetches[i].request.reply);
@@ -290,4 +464,56 @@ ws_download_each(struct ws_http *http, struct ws_download *files, size_t count, 
 		*err = why;
 	}
 	return done;
+}
+
+/* ---- small texts ---- */
+
+struct getting {
+	struct ws_request request; /* first */
+	struct ws_buf *text;
+	size_t limit_bytes;
+	bool is_too_long;
+};
+
+static enum ws_begin
+begin_text(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	ws_buf_clear(((struct getting *)request)->text);
+	return WS_BEGIN_GO;
+}
+
+static bool
+add_text(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct getting *g = (struct getting *)request;
+	if (len > g->limit_bytes - g->text->len) {
+		g->is_too_long = true;
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is longer than %zu bytes, which is unexpected",
+			request->subject, g->limit_bytes);
+	}
+	ws_buf_add(g->text, bytes, len);
+	return true;
+}
+
+bool
+ws_get_text(struct ws_http *http, struct ws_get *get, struct ws_arena *a, struct ws_buf *text,
+	struct ws_err *err)
+{
+	struct getting g = {.text = text, .limit_bytes = get->limit_bytes};
+	g.request = (struct ws_request){
+		.url = get->url,
+		.subject = get->subject ? get->subject : ws_url_shown(get->url, a),
+		.accept = get->accept,
+		.compressed = true,
+		.begin = begin_text,
+		.body = add_text,
+		.final_in = a,
+	};
+	struct ws_request *const only = &g.request;
+	struct ws_batch batch = {.requests = &only, .count = 1};
+	bool ok = ws_http_run(http, &batch, err);
+	get->is_too_long = g.is_too_long;
+	get->reply = g.request.reply;
+	get->final_url = g.request.final_url;
+	return ok;
 }

@@ -40,4 +40,20 @@ bool ws_download_all(
 bool ws_download_each(
 	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
 
+/** A small text: an index page, a manifest. */
+struct ws_get {
+	const char *url;     /**< what to get */
+	const char *subject; /**< for messages; NULL: the URL */
+	const char *accept;  /**< NULL: anything */
+	size_t limit_bytes;  /**< of the text, after decompression */
+	/* Filled in. */
+	bool is_too_long;      /**< it failed because of limit_bytes */
+	struct ws_reply reply; /**< also after a failure: status 404, 0 when there was no answer */
+	const char *final_url; /**< after redirects, without user and password, in the arena */
+};
+
+/** Replaces what @a text held. */
+bool ws_get_text(struct ws_http *http, struct ws_get *get, struct ws_arena *a, struct ws_buf *text,
+	struct ws_err *err);
+
 #endif

@@ -126,4 +126,13 @@ struct ws_batch {
  */
 bool ws_http_run(struct ws_http *http, const struct ws_batch *batch, struct ws_err *err);
 
+/**
+ * For an impatient session, before its first request: requests one byte from the server of each
+ * URL, all at the same time, so that the timeouts of silent servers pass together. Results are
+ * ignored; see ws_http_is_silent. A single server is not contacted. False only when the run is to
+ * stop.
+ */
+bool ws_http_preconnect(
+	struct ws_http *http, const char *const *urls, size_t count, struct ws_err *err);
+
 #endif

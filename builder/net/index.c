@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "net/get.h"
+#include "net/download.h"
 #include "net/url.h"
 
 #include <string.h>

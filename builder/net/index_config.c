@@ -5,7 +5,6 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "net/pip_config.h"
 #include "net/url.h"
 
 #include <limits.h>
@@ -14,6 +13,153 @@
 
 #define DEFAULT_ROLE "default"
 #define PREBUILT_ROLE "prebuilt" /* its places may be folders */
+
+/* ---- pip's settings ---- */
+
+enum { PIP_INDEX, PIP_EXTRA, PIP_CERT, PIP_KEYS };
+static const char *const pip_keys[PIP_KEYS] = {"index-url", "extra-index-url", "cert"};
+static const char *const pip_variables[PIP_KEYS] = {
+	"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT"};
+static const char *const pip_sections[] = {
+	"install", "global"}; /* the first that has a key counts */
+
+/* A value, and the file or variable that has it. */
+struct setting {
+	const char *value, *from;
+};
+
+struct pip_settings {
+	struct setting by[WS_LEN(pip_sections)][PIP_KEYS]; /* a later file replaces them one by one */
+	struct ws_arena *a;
+};
+
+/* pip takes Index_URL, --index-url and index-url for the same. */
+static bool
+is_pip_key(struct ws_str name, const char *key, struct ws_arena *a)
+{
+	char *text = ws_lower_all(ws_str_copy(name, a));
+	text += ws_starts_with(text, "--") ? 2 : 0;
+	for (char *c = text; (c = strchr(c, '_'));) {
+		*c = '-';
+	}
+	return strcmp(text, key) == 0;
+}
+
+/* The setting of this line; NULL: not one of ours. */
+static struct setting *
+find_setting(struct pip_settings *p, struct ws_str section, struct ws_str name)
+{
+	for (size_t s = 0; s < WS_LEN(pip_sections); s++) {
+		for (size_t key = 0; ws_str_is(section, pip_sections[s]) && key < PIP_KEYS; key++) {
+			if (is_pip_key(name, pip_keys[key], p->a)) {
+				return &p->by[s][key];
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Python's configparser: '#' and ';' at the start of a line, '=' or ':', and an indented line
+ * continues the value above. */
+static void
+read_pip_file(struct pip_settings *p, const struct ws_user_env *env, const char *path)
+{
+	struct ws_str section = {"", 0};
+	struct setting *open = NULL;
+	struct ws_str rest = ws_str_of(ws_user_env_read(env, path, p->a));
+	while (rest.s) {
+		struct ws_str raw = ws_str_cut(&rest, '\n');
+		struct ws_str line = ws_str_trim(raw);
+		if (line.n == 0 || line.s[0] == '#' || line.s[0] == ';') {
+			continue;
+		}
+		if (raw.s[0] == ' ' || raw.s[0] == '\t') {
+			if (open) {
+				open->value = ws_arena_printf(p->a, "%s\n%.*s", open->value, WS_STR_ARGS(line));
+			}
+			continue;
+		}
+		open = NULL;
+		if (line.s[0] == '[') {
+			line = (struct ws_str){line.s + 1, line.n - 1};
+			section = ws_str_cut(&line, ']');
+			continue;
+		}
+		size_t end = 0;
+		while (end < line.n && line.s[end] != '=' && line.s[end] != ':') {
+			end++;
+		}
+		if (end < line.n) {
+			struct ws_str value = {line.s + end + 1, line.n - end - 1};
+			open = find_setting(p, section, ws_str_trim((struct ws_str){line.s, end}));
+			if (open) {
+				*open = (struct setting){ws_str_copy(ws_str_trim(value), p->a), path};
+			}
+		}
+	}
+}
+
+static void
+read_pip_files(struct pip_settings *p, const struct ws_user_env *env)
+{
+	struct ws_arena *a = p->a;
+	const char *named = ws_user_env_get(env, "PIP_CONFIG_FILE");
+	const char *home = ws_user_env_get(env, "HOME");
+	const char *config = ws_user_env_config_home(env, a);
+	const char *virtual_env = ws_user_env_get(env, "VIRTUAL_ENV");
+	const char *dirs = ws_user_env_get(env, "XDG_CONFIG_DIRS");
+	struct ws_str rest = ws_str_of(dirs ? dirs : "/etc/xdg");
+	if (ws_same(named, "/dev/null")) {
+		return; /* disables all files */
+	}
+	while (rest.s) {
+		struct ws_str dir = ws_str_cut(&rest, ':');
+		read_pip_file(p, env, ws_arena_printf(a, "%.*s/pip/pip.conf", WS_STR_ARGS(dir)));
+	}
+	read_pip_file(p, env, "/etc/pip.conf");
+	bool users = !named || !ws_fs_exists(ws_arena_printf(a, "%s%s", env->root, named));
+	if (users && home) {
+		read_pip_file(p, env, ws_arena_printf(a, "%s/.pip/pip.conf", home));
+	}
+	if (users && config) {
+		read_pip_file(p, env, ws_arena_printf(a, "%s/pip/pip.conf", config));
+	}
+	if (virtual_env) {
+		read_pip_file(p, env, ws_arena_printf(a, "%s/pip.conf", virtual_env));
+	}
+	if (named) {
+		read_pip_file(p, env, named);
+	}
+}
+
+struct ws_pip_config
+ws_pip_config_read(const struct ws_user_env *env, struct ws_arena *a)
+{
+	struct pip_settings p = {.a = a};
+	struct setting found[PIP_KEYS] = {{NULL, NULL}};
+	read_pip_files(&p, env);
+	for (size_t key = 0; key < PIP_KEYS; key++) {
+		const char *value = ws_user_env_get(env, pip_variables[key]);
+		found[key] = (struct setting){value, value ? pip_variables[key] : NULL};
+		for (size_t s = 0; s < WS_LEN(pip_sections) && !found[key].value; s++) {
+			const struct setting *setting = &p.by[s][key];
+			found[key] = setting->value && setting->value[0] ? *setting : found[key];
+		}
+	}
+	struct ws_pip_config config = {
+		.index_url = found[PIP_INDEX].value,
+		.index_from = found[PIP_INDEX].from,
+		.extra_from = found[PIP_EXTRA].from,
+		.cert = found[PIP_CERT].value,
+		.cert_from = found[PIP_CERT].from,
+	};
+	if (found[PIP_EXTRA].value) {
+		config.extra_urls = ws_user_env_words(found[PIP_EXTRA].value, a, &config.extra_count);
+	}
+	return config;
+}
+
+/* ---- roles ---- */
 
 /* A role that is being filled by one source. */
 struct filling {

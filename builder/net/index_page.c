@@ -1,14 +1,18 @@
-/* index_page.c - from two forms to one list. Walking HTML is html.c's. */
+/* index_page.c - the door to libxml2. An HTML page is walked once, without a tree; nothing that it
+ * refers to is loaded. */
 #include "net/index_page.h"
 
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "net/html.h"
 #include "net/url.h"
 
+#include <libxml/HTMLparser.h>
+
 #include <string.h>
+
+#define PIECE 65536 /* the parser takes int lengths */
 
 const char ws_index_page_accept[] = "application/vnd.pypi.simple.v1+json, "
 									"application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
@@ -17,7 +21,6 @@ const char ws_index_page_accept_html[] = "application/vnd.pypi.simple.v1+html, t
 
 /* A page that is being read. */
 struct reading {
-	struct ws_html_listener listener; /* first */
 	struct ws_index_page *page;
 	const char *base;        /* what links are relative to */
 	const char *bad_version; /* a version that we do not know; NULL: none */
@@ -28,7 +31,7 @@ struct reading {
 
 /* "1.0", "1.4": major version 1 stays readable whatever the minor one is (PEP 629). */
 static void
-see_version(struct reading *r, const char *version)
+check_version(struct reading *r, const char *version)
 {
 	if (strncmp(version, "1.", 2) != 0 && strcmp(version, "1") != 0) {
 		r->bad_version = ws_arena_strdup(r->a, version);
@@ -100,39 +103,67 @@ requirement(struct reading *r, const char *text)
 															: ws_arena_strdup(r->a, text);
 }
 
-static void
-on_link(struct ws_html_listener *self, const struct ws_html_link *link)
+/* NULL: absent. */
+static const char *
+attribute(const xmlChar **attributes, const char *name)
 {
-	struct reading *r = (struct reading *)self;
+	for (size_t i = 0; attributes && attributes[i]; i += 2) {
+		if (strcmp((const char *)attributes[i], name) == 0) {
+			return attributes[i + 1] ? (const char *)attributes[i + 1] : "";
+		}
+	}
+	return NULL;
+}
+
+static void
+read_link(struct reading *r, const char *href, const xmlChar **attributes)
+{
+	const char *yanked = attribute(attributes, "data-yanked");
 	struct ws_index_file file = {
 		.sha256 = "",
-		.is_yanked = link->yanked != NULL,
-		.yanked_why = link->yanked ? ws_arena_strdup(r->a, link->yanked) : "",
-		.requires_python =
-			link->requires_python ? ws_arena_strdup(r->a, link->requires_python) : "",
+		.is_yanked = yanked != NULL,
+		.yanked_why = yanked ? ws_arena_strdup(r->a, yanked) : "",
+		.requires_python = requirement(r, attribute(attributes, "data-requires-python")),
 	};
-	add_file(r, NULL, link->href, &file);
+	add_file(r, NULL, href, &file);
 }
 
 static void
-on_base(struct ws_html_listener *self, const char *href)
+read_element(void *self, const xmlChar *name, const xmlChar **attributes)
 {
-	struct reading *r = (struct reading *)self;
-	char *base = ws_url_join(r->base, href, r->a);
-	r->base = base ? base : r->base;
+	struct reading *r = self;
+	const char *tag = (const char *)name;
+	const char *href = attribute(attributes, "href");
+	if (strcmp(tag, "a") == 0 && href) {
+		read_link(r, href, attributes);
+	} else if (strcmp(tag, "base") == 0 && href) {
+		char *base = ws_url_join(r->base, href, r->a);
+		r->base = base ? base : r->base;
+	} else if (strcmp(tag, "meta") == 0
+		&& ws_same(attribute(attributes, "name"), "pypi:repository-version")
+		&& attribute(attributes, "content")) {
+		check_version(r, attribute(attributes, "content"));
+	}
 }
 
-static void
-on_version(struct ws_html_listener *self, const char *version)
-{
-	see_version((struct reading *)self, version);
-}
-
+/* Text that is not HTML has no links. */
 static void
 read_html(struct reading *r, struct ws_str text)
 {
-	r->listener = (struct ws_html_listener){on_link, on_base, on_version};
-	ws_html_walk(text.s, text.n, &r->listener);
+	htmlSAXHandler handler = {.startElement = read_element};
+	htmlParserCtxtPtr parser =
+		htmlCreatePushParserCtxt(&handler, r, NULL, 0, NULL, XML_CHAR_ENCODING_UTF8);
+	if (!parser) {
+		return;
+	}
+	htmlCtxtUseOptions(
+		parser, HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
+	for (size_t at = 0; at < text.n; at += PIECE) {
+		size_t piece = text.n - at < PIECE ? text.n - at : PIECE;
+		htmlParseChunk(parser, text.s + at, (int)piece, 0);
+	}
+	htmlParseChunk(parser, NULL, 0, 1);
+	htmlFreeParserCtxt(parser);
 }
 
 static void
@@ -169,7 +200,7 @@ read_json(struct reading *r, struct ws_str text, struct ws_err *err)
 		return false;
 	}
 	const char *version = ws_json_text(ws_json_find(doc.root, "meta"), "api-version");
-	see_version(r, version ? version : "1.0");
+	check_version(r, version ? version : "1.0");
 	const struct ws_json *files = ws_json_find(doc.root, "files");
 	if (!files || files->kind != WS_JSON_ARRAY) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' lists no files; is it a package index?",

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "fetch/shared_downloads.h"
 #include "net/download.h"
-#include "net/remote.h"
+#include "net/range_source.h"
 #include "net/url.h"
 #include "store/cas.h"
 #include "store/store.h"
@@ -119,16 +119,17 @@ end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, bool is_a
 static bool
 read_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
 {
-	struct ws_remote remote;
+	struct ws_range_source remote;
 	struct ws_err why = {0};
-	switch (ws_remote_open(g->fetch->http, wish->candidate->url, TAIL_BYTES, g->a, &remote, &why)) {
-	case WS_REMOTE_OPEN:
+	switch (ws_range_source_open(
+		g->fetch->http, wish->candidate->url, TAIL_BYTES, g->a, &remote, &why)) {
+	case WS_RANGES_OPEN:
 		check_labels(g, wish, &remote.source);
-		ws_remote_close(&remote);
+		ws_range_source_close(&remote);
 		return true;
-	case WS_REMOTE_NO_RANGES:
+	case WS_RANGES_NO_RANGES:
 		return true;
-	case WS_REMOTE_FAILED:
+	case WS_RANGES_FAILED:
 		break;
 	}
 	if (ws_err_is_stop(&why)) {

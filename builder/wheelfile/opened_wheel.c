@@ -198,15 +198,15 @@ ws_opened_wheel_get(const struct ws_fetch *fetch, const struct ws_index_file *fi
 {
 	*w = (struct ws_opened_wheel){.name = file->name, .file.fd = -1};
 	bool fine = false;
-	switch (ws_remote_open(fetch->http, file->url, tail_bytes, a, &w->remote, err)) {
-	case WS_REMOTE_OPEN:
+	switch (ws_range_source_open(fetch->http, file->url, tail_bytes, a, &w->remote, err)) {
+	case WS_RANGES_OPEN:
 		w->is_remote = true;
 		fine = open_zip(w, &w->remote.source, a, err);
 		break;
-	case WS_REMOTE_NO_RANGES:
+	case WS_RANGES_NO_RANGES:
 		fine = open_whole(fetch, file, a, w, err);
 		break;
-	case WS_REMOTE_FAILED:
+	case WS_RANGES_FAILED:
 		break;
 	}
 	if (!fine) {
@@ -219,7 +219,7 @@ void
 ws_opened_wheel_close(struct ws_opened_wheel *w)
 {
 	if (w->is_remote) {
-		ws_remote_close(&w->remote);
+		ws_range_source_close(&w->remote);
 		w->is_remote = false;
 	}
 	ws_file_source_close(&w->file);

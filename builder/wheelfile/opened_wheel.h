@@ -13,7 +13,7 @@
 #include "base/source.h"
 #include "fetch/fetch.h"
 #include "net/index_page.h"
-#include "net/remote.h"
+#include "net/range_source.h"
 #include "store/store.h"
 #include "store/tree.h"
 #include "sys/stop.h"
@@ -59,7 +59,7 @@ struct ws_opened_wheel {
 	struct ws_zip zip;              /**< its entries; the reading is done by ws_opened_wheel_take */
 	struct ws_digest record_sha256; /**< of RECORD */
 	struct ws_buf record;           /**< RECORD's text */
-	struct ws_remote remote;        /**< by ranges */
+	struct ws_range_source remote;  /**< by ranges */
 	struct ws_file_source file;     /**< local, or downloaded */
 	struct ws_scratch scratch;      /**< folder of what was downloaded; no path: nothing was */
 	uint64_t scratch_bytes;         /**< that came over the network for it */

@@ -2,7 +2,7 @@
  * whatever they hold, what comes out are texts. */
 #include "base/fs.h"
 #include "net/debian.h"
-#include "net/pip_config.h"
+#include "net/index_config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "elf/torch_abi.h"
 #include "judge/verdict.h"
 #include "net/index_config.h"
-#include "net/remote.h"
+#include "net/range_source.h"
 #include "verify/judge.h"
 
 #include <link.h>
@@ -28,8 +28,9 @@ take(struct ws_http *http, const struct ws_index_list *list, char **argv, struct
 {
 	struct ws_index *index = ws_index_open(http, a);
 	const struct ws_index_file *file = ws_index_find(index, list, "torch", argv[2], NULL, err);
-	struct ws_remote remote;
-	if (!file || ws_remote_open(http, file->url, 2 << 20, a, &remote, err) != WS_REMOTE_OPEN) {
+	struct ws_range_source remote;
+	if (!file
+		|| ws_range_source_open(http, file->url, 2 << 20, a, &remote, err) != WS_RANGES_OPEN) {
 		return false;
 	}
 	WS_AUTO_BUF struct ws_buf bytes = {0};
@@ -44,7 +45,7 @@ take(struct ws_http *http, const struct ws_index_list *list, char **argv, struct
 		&& ws_fs_write(argv[4], bytes.data, bytes.len, 0644, err);
 	printf("wire: %llu of %llu\n", (unsigned long long)remote.wire_bytes,
 		(unsigned long long)remote.source.size);
-	ws_remote_close(&remote);
+	ws_range_source_close(&remote);
 	return done;
 }
 

@@ -13,7 +13,7 @@
 #include "net/download.h"
 #include "net/index.h"
 #include "net/index_config.h"
-#include "net/remote.h"
+#include "net/range_source.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
@@ -110,14 +110,14 @@ read_headers(struct probe *p, char **words, struct ws_err *err)
 {
 	struct ws_index_list list = ws_index_config_list(&p->indexes, NULL, p->a);
 	int64_t start_ms = ws_clock_ms();
-	struct ws_remote remote;
+	struct ws_range_source remote;
 	struct ws_zip zip;
 	const struct ws_index_file *file =
 		ws_index_find(p->index, &list, words[0], words[1], NULL, err);
 	const struct ws_zip_limits limits = {.tail_bytes = 2 << 20};
 	if (!file
-		|| ws_remote_open(p->http, file->url, limits.tail_bytes, p->a, &remote, err)
-			!= WS_REMOTE_OPEN) {
+		|| ws_range_source_open(p->http, file->url, limits.tail_bytes, p->a, &remote, err)
+			!= WS_RANGES_OPEN) {
 		return false;
 	}
 	struct counter c = {.zip = {zip_begin, zip_bytes, zip_end}};
@@ -139,7 +139,7 @@ read_headers(struct probe *p, char **words, struct ws_err *err)
 			zip.count, c.count, c.bytes, remote.wire_bytes, remote.requests);
 		print_cost(start_ms);
 	}
-	ws_remote_close(&remote);
+	ws_range_source_close(&remote);
 	return ok;
 }
 

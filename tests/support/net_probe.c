@@ -10,8 +10,7 @@
 #include "net/download.h"
 #include "net/index.h"
 #include "net/index_config.h"
-#include "net/pip_config.h"
-#include "net/remote.h"
+#include "net/range_source.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
@@ -78,9 +77,10 @@ print_tail(
 {
 	uint64_t wanted = strtoull(bytes, NULL, 10);
 	const struct ws_index_file *file = ws_index_find(p->index, &p->list, package, name, NULL, err);
-	struct ws_remote remote;
+	struct ws_range_source remote;
 	int64_t before = ws_clock_ms();
-	if (!file || ws_remote_open(p->http, file->url, wanted, p->a, &remote, err) != WS_REMOTE_OPEN) {
+	if (!file
+		|| ws_range_source_open(p->http, file->url, wanted, p->a, &remote, err) != WS_RANGES_OPEN) {
 		return false;
 	}
 	/* Beyond the tail, so that the network is asked once more: the first local header. */
@@ -94,7 +94,7 @@ print_tail(
 		remote.source.size, remote.tail.len, read, remote.wire_bytes, remote.requests);
 	printf("end: %s\n", memmem(remote.tail.data, remote.tail.len, "PK\005\006", 4) ? "zip" : "?");
 	printf("ms: %" PRId64 "\n", ws_clock_ms() - before);
-	ws_remote_close(&remote);
+	ws_range_source_close(&remote);
 	return ok;
 }
 

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "net/get.h"
-#include "net/preconnect.h"
+#include "net/download.h"
+#include "net/http.h"
 #include "served.h"
 #include "sys/clock.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/crypto.h"
 #include "base/fs.h"
-#include "net/get.h"
+#include "net/download.h"
 #include "net/index.h"
 #include "served.h"
 

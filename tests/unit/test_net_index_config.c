@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "net/index_config.h"
-#include "net/pip_config.h"
 
 static void
 put(const char *root, const char *path, const char *text, struct ws_arena *a)

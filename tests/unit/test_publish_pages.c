@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/json.h"
-#include "net/html.h"
 #include "net/index_page.h"
 #include "publish/pages.h"
 

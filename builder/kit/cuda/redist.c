@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "net/get.h"
+#include "net/download.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* remote.c - two kinds of request: the tail, which tells what the file is, and a span of it. */
-#include "net/remote.h"
+#include "net/range_source.h"
 
 #include "net/progress.h"
 #include "net/url.h"
@@ -10,7 +9,7 @@
 #define SPANS_AT_ONCE 3 /* hides a cold server's first byte; each waits with one buffer */
 
 static bool
-fail_no_ranges(struct ws_remote *r, struct ws_err *err)
+fail_no_ranges(struct ws_range_source *r, struct ws_err *err)
 {
 	r->no_ranges = true;
 	return ws_err_set(
@@ -18,7 +17,7 @@ fail_no_ranges(struct ws_remote *r, struct ws_err *err)
 }
 
 static bool
-fail_changed(const struct ws_remote *r, struct ws_err *err)
+fail_changed(const struct ws_range_source *r, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_FETCH, "'%s' changed on the server while it was read", r->source.name);
 	return ws_err_cure(err, "run again to read the new one");
@@ -28,7 +27,7 @@ fail_changed(const struct ws_remote *r, struct ws_err *err)
 
 struct tail {
 	struct ws_request request; /* first */
-	struct ws_remote *r;
+	struct ws_range_source *r;
 	uint64_t wanted;
 	bool no_ranges;
 };
@@ -44,7 +43,7 @@ static enum ws_answer
 tail_head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct tail *t = (struct tail *)request;
-	struct ws_remote *r = t->r;
+	struct ws_range_source *r = t->r;
 	bool whole = reply->status == 200 && reply->has_length && reply->length_bytes <= t->wanted
 		&& !reply->encoding[0];
 	bool part = reply->status == 206 && reply->has_range && reply->range_total != UINT64_MAX
@@ -76,7 +75,7 @@ tail_body(struct ws_request *request, const void *bytes, size_t len, struct ws_e
 static bool
 ask_part(struct tail *t, const char *range, struct ws_err *err)
 {
-	struct ws_remote *r = t->r;
+	struct ws_range_source *r = t->r;
 	t->no_ranges = false;
 	t->request = (struct ws_request){
 		.url = r->url,
@@ -99,7 +98,7 @@ ask_part(struct tail *t, const char *range, struct ws_err *err)
 
 /* True when the tail is what was asked for, up to the very end of the file. */
 static bool
-is_tail(const struct ws_remote *r, uint64_t wanted)
+is_tail(const struct ws_range_source *r, uint64_t wanted)
 {
 	uint64_t len = r->source.size < wanted ? r->source.size : wanted;
 	return r->tail.len == len && r->tail_offset == r->source.size - len;
@@ -110,7 +109,7 @@ is_tail(const struct ws_remote *r, uint64_t wanted)
 static bool
 ask_by_offset(struct tail *t, struct ws_err *err)
 {
-	struct ws_remote *r = t->r;
+	struct ws_range_source *r = t->r;
 	uint64_t wanted = t->wanted;
 	t->wanted = 1;
 	if (!ask_part(t, "0-0", err)) {
@@ -126,11 +125,11 @@ ask_by_offset(struct tail *t, struct ws_err *err)
 static bool read_spans(
 	struct ws_source *source, const struct ws_span *spans, size_t count, struct ws_err *err);
 
-enum ws_remote_result
-ws_remote_open(struct ws_http *http, const char *url, uint64_t tail_bytes, struct ws_arena *a,
-	struct ws_remote *r, struct ws_err *err)
+enum ws_range_source_result
+ws_range_source_open(struct ws_http *http, const char *url, uint64_t tail_bytes, struct ws_arena *a,
+	struct ws_range_source *r, struct ws_err *err)
 {
-	*r = (struct ws_remote){.http = http, .url = ws_arena_strdup(a, url)};
+	*r = (struct ws_range_source){.http = http, .url = ws_arena_strdup(a, url)};
 	const char *name = ws_url_file_name(url, a);
 	r->source.name = name[0] ? name : ws_url_shown(url, a);
 	r->source.read = read_spans;
@@ -146,14 +145,14 @@ ws_remote_open(struct ws_http *http, const char *url, uint64_t tail_bytes, struc
 		ok = fail_no_ranges(r, err);
 	}
 	if (ok) {
-		return WS_REMOTE_OPEN;
+		return WS_RANGES_OPEN;
 	}
-	ws_remote_close(r);
-	return t.no_ranges ? WS_REMOTE_NO_RANGES : WS_REMOTE_FAILED;
+	ws_range_source_close(r);
+	return t.no_ranges ? WS_RANGES_NO_RANGES : WS_RANGES_FAILED;
 }
 
 void
-ws_remote_close(struct ws_remote *r)
+ws_range_source_close(struct ws_range_source *r)
 {
 	ws_buf_release(&r->tail);
 }
@@ -173,7 +172,7 @@ struct part {
 
 /* One call of read: its spans in order, some from the network, some from the tail. */
 struct reading {
-	struct ws_remote *r;
+	struct ws_range_source *r;
 	const struct ws_span *spans;
 	size_t count;
 	size_t delivered; /* spans that are complete */
@@ -184,7 +183,7 @@ struct reading {
 };
 
 static bool
-give_from_tail(const struct ws_remote *r, const struct ws_span *span, struct ws_err *err)
+give_from_tail(const struct ws_range_source *r, const struct ws_span *span, struct ws_err *err)
 {
 	uint64_t from = span->offset > r->tail_offset ? span->offset : r->tail_offset;
 	uint64_t end = span->offset + span->len;
@@ -217,7 +216,7 @@ part_begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
 
 /* Tags are compared with tags and dates with dates; an answer that has neither proves nothing. */
 static bool
-is_same_version(const struct ws_remote *r, const struct ws_reply *reply)
+is_same_version(const struct ws_range_source *r, const struct ws_reply *reply)
 {
 	const char *version = ws_reply_validator(reply);
 	bool comparable = version[0] && (version[0] == '"') == (r->version[0] == '"');
@@ -225,7 +224,7 @@ is_same_version(const struct ws_remote *r, const struct ws_reply *reply)
 }
 
 static bool
-is_same_length(const struct ws_remote *r, const struct ws_reply *reply)
+is_same_length(const struct ws_range_source *r, const struct ws_reply *reply)
 {
 	if (reply->status == 200) {
 		return !reply->has_length || reply->length_bytes == r->source.size;
@@ -237,7 +236,7 @@ static enum ws_answer
 part_head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct part *p = (struct part *)request;
-	struct ws_remote *r = p->reading->r;
+	struct ws_range_source *r = p->reading->r;
 	if (reply->status == 416 || !is_same_version(r, reply) || !is_same_length(r, reply)) {
 		fail_changed(r, err);
 		return WS_ANSWER_FAIL;
@@ -283,7 +282,7 @@ part_end(struct ws_request *request, struct ws_err *err)
 static bool
 plan_parts(struct reading *g, struct ws_err *err)
 {
-	const struct ws_remote *r = g->r;
+	const struct ws_range_source *r = g->r;
 	for (size_t i = 0; i < g->count; i++) {
 		const struct ws_span *span = &g->spans[i];
 		if (span->offset > r->source.size || span->len > r->source.size - span->offset) {
@@ -313,7 +312,7 @@ plan_parts(struct reading *g, struct ws_err *err)
 static bool
 fetch_parts(struct reading *g, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_remote *r = g->r;
+	struct ws_range_source *r = g->r;
 	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, g->part_count);
 	if (g->part_count == 0) {
 		return true;
@@ -346,7 +345,7 @@ static bool
 read_spans(struct ws_source *source, const struct ws_span *spans, size_t count, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_remote *r = (struct ws_remote *)source;
+	struct ws_range_source *r = (struct ws_range_source *)source;
 	struct reading g = {.r = r, .spans = spans, .count = count};
 	g.parts = WS_NEW_N(a, struct part, count);
 	g.progress = (struct ws_progress){

@@ -1,5 +1,4 @@
-/* fault.c - wording only. Cures are what worked for people behind mirrors, proxies and logins. */
-#include "net/fault.h"
+#include "net/http_error.h"
 
 static const struct {
 	unsigned status;
@@ -38,37 +37,37 @@ words_for(unsigned status)
 
 /* "fetch" or "upload". */
 static const char *
-verb_of(const struct ws_fault *fault)
+verb_of(const struct ws_http_error *e)
 {
-	return fault->sending ? "upload" : "fetch";
+	return e->sending ? "upload" : "fetch";
 }
 
 static void
-cure_login(const struct ws_fault *fault, struct ws_err *err)
+cure_login(const struct ws_http_error *e, struct ws_err *err)
 {
-	if (fault->sending) {
+	if (e->sending) {
 		ws_err_cure(err,
-			fault->had_login ? "the user or password that was given is not right"
-							 : "give a login for '%s', by netrc, environment or file",
-			fault->host);
+			e->had_login ? "the user or password that was given is not right"
+						 : "give a login for '%s', by netrc, environment or file",
+			e->host);
 		return;
 	}
-	if (fault->had_login) {
+	if (e->had_login) {
 		ws_err_cure(err, "the user or password in the URL is not (or no longer) right");
 		return;
 	}
-	ws_err_cure(err, "put it into ~/.netrc:  machine %s login NAME password SECRET", fault->host);
+	ws_err_cure(err, "put it into ~/.netrc:  machine %s login NAME password SECRET", e->host);
 	ws_err_cure(err,
 		"or into the index URL (WHEELSMITH_INDEX, PIP_INDEX_URL):  "
 		"https://NAME:SECRET@%s/...",
-		fault->host);
+		e->host);
 }
 
 /* What is broken on their side. */
 static void
-cure_later(const struct ws_fault *fault, struct ws_err *err)
+cure_later(const struct ws_http_error *e, struct ws_err *err)
 {
-	if (fault->sending) {
+	if (e->sending) {
 		ws_err_cure(err, "run this again later; what arrived is not sent again");
 		return;
 	}
@@ -77,16 +76,16 @@ cure_later(const struct ws_fault *fault, struct ws_err *err)
 }
 
 static void
-cure_status(const struct ws_fault *fault, struct ws_err *err)
+cure_status(const struct ws_http_error *e, struct ws_err *err)
 {
-	const struct ws_reply *reply = &fault->transfer->reply;
+	const struct ws_reply *reply = &e->transfer->reply;
 	switch (reply->status) {
 	case 401:
-		cure_login(fault, err);
+		cure_login(e, err);
 		break;
 	case 403:
-		if (fault->sending) {
-			cure_login(fault, err);
+		if (e->sending) {
+			cure_login(e, err);
 			break;
 		}
 		ws_err_cure(err,
@@ -97,7 +96,7 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 		break;
 	case 404:
 	case 410:
-		if (!fault->sending) {
+		if (!e->sending) {
 			ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 		}
 		break;
@@ -109,34 +108,33 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 		if (reply->retry_after_s > 0) {
 			ws_err_cure(err, "the server asks for a retry after %u s", reply->retry_after_s);
 		} else if (reply->status >= 500) {
-			cure_later(fault, err);
+			cure_later(e, err);
 		}
 		break;
 	}
 }
 
 static bool
-explain_status(const struct ws_fault *fault, struct ws_err *err)
+explain_status(const struct ws_http_error *e, struct ws_err *err)
 {
-	const struct ws_reply *reply = &fault->transfer->reply;
-	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s (%u)", verb_of(fault), fault->subject,
-		fault->host,
-		reply->status == 401 && fault->had_login        ? "refuses this login"
+	const struct ws_reply *reply = &e->transfer->reply;
+	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s (%u)", verb_of(e), e->subject, e->host,
+		reply->status == 401 && e->had_login            ? "refuses this login"
 			: reply->status == 403 && reply->with_login ? "denies access to this login"
 														: words_for(reply->status),
 		reply->status);
-	cure_status(fault, err);
+	cure_status(e, err);
 	return false;
 }
 
 static void
-cure_wire(const struct ws_fault *fault, struct ws_err *err)
+cure_wire(const struct ws_http_error *e, struct ws_err *err)
 {
-	switch (fault->transfer->end) {
+	switch (e->transfer->end) {
 	case WS_WIRE_NO_HOST:
 	case WS_WIRE_NO_CONNECTION:
 		ws_err_cure(err, "is there a network? behind a proxy, set https_proxy=http://HOST:PORT");
-		if (!fault->sending) {
+		if (!e->sending) {
 			ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 		}
 		break;
@@ -163,7 +161,7 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 		break;
 	case WS_WIRE_DROPPED:
 	case WS_WIRE_CUT:
-		cure_later(fault, err);
+		cure_later(e, err);
 		break;
 	case WS_WIRE_RUNNING:
 	case WS_WIRE_COMPLETE:
@@ -173,7 +171,7 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 }
 
 static bool
-explain_wire(const struct ws_fault *fault, struct ws_err *err)
+explain_wire(const struct ws_http_error *e, struct ws_err *err)
 {
 	static const char *const words[] = {
 		[WS_WIRE_RUNNING] = "did not finish the transfer",
@@ -188,29 +186,29 @@ explain_wire(const struct ws_fault *fault, struct ws_err *err)
 		[WS_WIRE_NO_PROXY] = "cannot be reached",
 		[WS_WIRE_BAD_BODY] = "lost the upload: the file changed or became unreadable",
 	};
-	const struct ws_transfer *t = fault->transfer;
-	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s: %s", verb_of(fault), fault->subject,
-		fault->host, words[t->end], t->fault);
-	cure_wire(fault, err);
+	const struct ws_transfer *t = e->transfer;
+	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s: %s", verb_of(e), e->subject, e->host,
+		words[t->end], t->fault);
+	cure_wire(e, err);
 	return false;
 }
 
 bool
-ws_fault_explain(const struct ws_fault *fault, struct ws_err *err)
+ws_http_error_explain(const struct ws_http_error *e, struct ws_err *err)
 {
-	if (fault->offline) {
-		ws_err_set(err, WS_ERR_FETCH, "'%s' is missing, and this run is offline", fault->subject);
+	if (e->offline) {
+		ws_err_set(err, WS_ERR_FETCH, "'%s' is missing, and this run is offline", e->subject);
 		return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 	}
-	bool answered = fault->transfer->end == WS_WIRE_COMPLETE
-		|| (fault->transfer->end == WS_WIRE_DROPPED && fault->transfer->reply.complete);
+	bool answered = e->transfer->end == WS_WIRE_COMPLETE
+		|| (e->transfer->end == WS_WIRE_DROPPED && e->transfer->reply.complete);
 	if (answered) {
-		explain_status(fault, err);
+		explain_status(e, err);
 	} else {
-		explain_wire(fault, err);
+		explain_wire(e, err);
 	}
-	if (fault->attempts > 1) {
-		ws_err_cure(err, "it was tried %u times", fault->attempts);
+	if (e->attempts > 1) {
+		ws_err_cure(err, "it was tried %u times", e->attempts);
 	}
 	return false;
 }
