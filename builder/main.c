@@ -14,10 +14,10 @@
  *   remote/   results of other hosts, through a cache server; actions that a build farm runs
  *   exec/     a program of its own: what a farm's worker runs
  *   elf/ verify/     what a module needs, and whether a torch has it
- *   wheelfile/ what is in a wheel   inspect/  everything that one can be said to be
+ *   wheelfile/ the contents of a wheel
  *   explain/  what an error's text means
  *   wheel/    METADATA, RECORD, a reproducible zip
- *   judge/    verdicts on modules and wheels, as actions
+ *   judge/    verdicts on modules and wheels, as actions; facts about a wheel by itself
  *   make/     what a product is made with, its actions, its supply
  *   prebuilt/ wheels of others: where they are, in which order they are tried
  *   dist/     what lands in the output folder

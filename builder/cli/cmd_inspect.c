@@ -1,17 +1,259 @@
-/* cmd_inspect.c - wheelsmith inspect: what a wheel, an installed package or a library is. Finds out
- * which of them is meant and prints what inspect/ says of it. */
+/* cmd_inspect.c - wheelsmith inspect: facts about a wheel, an installed package or a library. The
+ * child that judges collects them (judge/wheel_facts.h), except for a wheel at a URL. */
 #include "base/fs.h"
-#include "cli/inspect_page.h"
 #include "cli/session.h"
 #include "cli/typed.h"
-#include "inspect/facts.h"
-#include "inspect/facts_child.h"
+#include "judge/order.h"
 #include "kit/python/python.h"
 #include "kit/torch/exports.h"
 #include "net/download.h"
 #include "net/url.h"
+#include "report/format.h"
+#include "report/page.h"
 
 #include <string.h>
+
+/* ---- the page: a label for each part, a line for each fact; mistakes come last ---- */
+
+struct printing {
+	struct ws_page page;
+	struct ws_arena *a;
+};
+
+#define LINE(p, ...) ws_page_line(&(p)->page, WS_PAGE_PLAIN, __VA_ARGS__)
+#define ADVICE(p, ...) ws_page_line(&(p)->page, WS_PAGE_ADVICE, __VA_ARGS__)
+
+static const char *
+size_text(uint64_t bytes, struct ws_arena *a)
+{
+	char words[WS_FORMAT_BYTES];
+	return ws_arena_strdup(a, ws_format_size(bytes, words));
+}
+
+/* "a, b, c", the first @most of them. */
+static const char *
+joined(const char *const *texts, size_t count, size_t most, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	for (size_t i = 0; i < count && i < most; i++) {
+		ws_buf_printf(&text, "%s%s", i ? ", " : "", texts[i]);
+	}
+	if (count > most) {
+		ws_buf_printf(&text, " and %zu more", count - most);
+	}
+	return ws_buf_copy(&text, a);
+}
+
+static void
+print_subject(struct printing *p, const struct ws_wheel_facts *f)
+{
+	static const char *const kinds[] = {"wheel", "package", "library"};
+	ws_page_label(&p->page, kinds[f->kind]);
+	LINE(p, "%s", f->subject);
+	if (f->zip && f->zip->entry_count > 0) {
+		LINE(p, "%s, %zu entries, %s unpacked", size_text(f->size_bytes, p->a), f->zip->entry_count,
+			size_text(f->zip->content_bytes, p->a));
+	}
+	if (f->zip && f->zip->descriptor_count > 0) {
+		ADVICE(p, "%zu data descriptors, the first at '%s': some indexes refuse them",
+			f->zip->descriptor_count, f->zip->descriptor);
+	}
+	if (!f->is_whole && f->read_bytes < f->size_bytes) {
+		ADVICE(p, "%s were read: no digest was recomputed, no library opened (--whole)",
+			size_text(f->read_bytes, p->a));
+	}
+}
+
+static void
+print_names(struct printing *p, const struct ws_wheel_facts *f)
+{
+	const struct ws_wheel_name *name = f->name;
+	const struct ws_metadata_info *metadata = f->metadata;
+	if (name) {
+		ws_page_label(&p->page, "file name");
+		LINE(p, "%s %s  %s  %s  %s", name->distribution, name->version.text,
+			joined(name->pythons, name->python_count, 8, p->a),
+			joined(name->abis, name->abi_count, 8, p->a),
+			joined(name->platforms, name->platform_count, 8, p->a));
+	}
+	if (f->wheel) {
+		ws_page_label(&p->page, "WHEEL");
+		LINE(p, "%s", joined(f->wheel->tags, f->wheel->tag_count, 8, p->a));
+		LINE(p, "made by %s", f->wheel->generator ? f->wheel->generator : "?");
+	}
+	if (metadata) {
+		const char **requires = WS_NEW_N(p->a, const char *, metadata->require_count);
+		for (size_t i = 0; i < metadata->require_count; i++) {
+			requires[i] = metadata->requires[i].text;
+		}
+		ws_page_label(&p->page, "METADATA");
+		LINE(p, "%s %s  Python %s", metadata->name, metadata->version.text,
+			metadata->requires_python ? metadata->requires_python : "any");
+		if (metadata->require_count > 0) {
+			LINE(p, "requires %s", joined(requires, metadata->require_count, 12, p->a));
+		}
+	}
+}
+
+static void
+print_record(struct printing *p, const struct ws_wheel_facts *f)
+{
+	if (!f->record) {
+		return;
+	}
+	ws_page_label(&p->page, "RECORD");
+	if (f->is_whole) {
+		LINE(p, "%zu lines, %zu digests recomputed and right", f->record->line_count,
+			f->record->hashed_count);
+	} else {
+		LINE(p, "%zu lines", f->record->line_count);
+	}
+	if (f->record->outside_count > 0) {
+		LINE(p, "%zu files outside of site-packages, not read", f->record->outside_count);
+	}
+}
+
+static void
+print_python(struct printing *p, const struct ws_module_facts *m)
+{
+	const char *named =
+		m->python_suffix ? ws_arena_printf(p->a, ", named for %s", m->python_suffix) : "";
+	if (m->python == WS_PYTHON_STABLE) {
+		LINE(p, "Python: stable ABI of %s%s", m->python_since, named);
+	} else if (m->python == WS_PYTHON_VERSION) {
+		LINE(p, "Python: of one version%s; %zu of %zu names are not in the stable ABI", named,
+			m->python_outside_count, m->python_name_count);
+	} else {
+		LINE(p, "Python: none%s", named);
+	}
+}
+
+static void
+print_torch(struct printing *p, const struct ws_module_facts *m)
+{
+	if (m->torch == WS_TORCH_CXX) {
+		const char *abi = ws_cxx11abi_words[m->cxx11abi];
+		LINE(p, "torch: C++ names, cxx11abi %s", abi[0] ? abi : "unsaid");
+	} else if (m->torch == WS_TORCH_STABLE) {
+		LINE(p, "torch: stable ABI, %s",
+			m->torch_since ? ws_arena_printf(p->a, "%s or newer", m->torch_since)
+						   : "newer than any that is known");
+	}
+	if (m->internals) {
+		LINE(p, "pybind11: %s", m->internals);
+	}
+}
+
+static void
+print_system(struct printing *p, const struct ws_module_facts *m)
+{
+	const char *glibc = m->floor.asked[WS_FLOOR_GLIBC].text;
+	const char *cxx = m->floor.asked[WS_FLOOR_GLIBCXX].text, *outside = m->floor.outside;
+	LINE(p, "needs %s",
+		m->needed_count ? joined(m->needed, m->needed_count, 30, p->a) : "no library");
+	if (m->rpath || m->runpath) {
+		LINE(p, "%s %s", m->runpath ? "RUNPATH" : "RPATH", m->runpath ? m->runpath : m->rpath);
+	}
+	if (m->platform) {
+		LINE(p, "glibc %s%s: %s%s%s", glibc ? glibc : "any",
+			cxx ? ws_arena_printf(p->a, ", GLIBCXX %s", cxx) : "", m->platform,
+			outside ? ", for the sake of " : "", outside ? outside : "");
+	}
+}
+
+static bool
+is_alike(const struct ws_image_facts *x, const struct ws_image_facts *y)
+{
+	return ws_same(x->section, y->section) && ws_same(x->arch, y->arch) && ws_same(x->kind, y->kind)
+		&& ws_same(x->ptx_isa, y->ptx_isa);
+}
+
+/* A line for each architecture and kind, however its images are compressed. */
+static void
+print_gpu_code(struct printing *p, const struct ws_module_facts *m)
+{
+	struct ws_image_facts sum = {0};
+	for (size_t i = 0; i < m->image_count; i++) {
+		const struct ws_image_facts *image = &m->images[i];
+		sum.count += image->count;
+		sum.stored_bytes += image->stored_bytes;
+		sum.raw_bytes += image->raw_bytes;
+		if (i + 1 < m->image_count && is_alike(image, image + 1)) {
+			continue;
+		}
+		LINE(p, "GPU %s %s%s%s, %zu images, %s of %s%s", image->arch, image->kind,
+			image->ptx_isa ? " ISA " : "", image->ptx_isa ? image->ptx_isa : "", sum.count,
+			size_text(sum.stored_bytes, p->a), size_text(sum.raw_bytes, p->a),
+			ws_same(image->section, WS_FATBIN_SECTION) ? "" : ", not linked");
+		sum = (struct ws_image_facts){0};
+	}
+	if (m->gpu_refused) {
+		ADVICE(p, "%s", m->gpu_refused);
+	}
+}
+
+static void
+print_module(struct printing *p, const struct ws_module_facts *m)
+{
+	ws_page_label(&p->page, "module");
+	LINE(p, "%s", m->name);
+	LINE(p, "%s, %s", m->machine ? m->machine : "not a library", size_text(m->size_bytes, p->a));
+	if (m->refused) {
+		ADVICE(p, "%s", m->refused);
+		return;
+	}
+	print_system(p, m);
+	print_torch(p, m);
+	print_python(p, m);
+	print_gpu_code(p, m);
+	if (m->cpu) {
+		ADVICE(p,
+			"code for CPUs with %s, and nothing asks whether this one has it: on others it ends "
+			"with SIGILL (-march=native?)",
+			m->cpu);
+	}
+	if (m->leaked_count > 0) {
+		ADVICE(p, "paths of the machine that built it: %s",
+			joined(m->leaked, m->leaked_count, 1, p->a));
+	}
+}
+
+static void
+print_problems(struct printing *p, const struct ws_wheel_facts *f)
+{
+	size_t count = f->problems.count, shown = f->problems.kept.len;
+	ws_page_label(&p->page, "verdict");
+	LINE(p, "%s",
+		count == 0 && !f->is_whole ? "sound, as far as it was read"
+			: count == 0           ? "sound: nothing is wrong with it by itself"
+			: count == 1           ? "wrong"
+								   : ws_arena_printf(p->a, "wrong in %zu ways", count));
+	for (size_t i = 0; i < shown; i++) {
+		const struct ws_wheel_problem *problem = &f->problems.kept.at[i];
+		ws_page_line(&p->page, WS_PAGE_WRONG, "%s: %s", problem->about, problem->text);
+	}
+	if (count > shown) {
+		ws_page_line(&p->page, WS_PAGE_WRONG, "and %zu more", count - shown);
+	}
+}
+
+static void
+print_page(const struct ws_wheel_facts *f, const struct ws_out *out)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct printing p = {ws_page_begin(out, 0), a};
+	print_subject(&p, f);
+	print_names(&p, f);
+	print_record(&p, f);
+	if (f->platform && f->kind != WS_FACTS_LIBRARY) {
+		ws_page_label(&p.page, "platform");
+		LINE(&p, "%s is what its modules allow", f->platform);
+	}
+	for (size_t i = 0; i < f->module_count; i++) {
+		print_module(&p, &f->modules[i]);
+	}
+	print_problems(&p, f);
+}
 
 struct inspecting {
 	struct ws_session *s;
@@ -20,7 +262,7 @@ struct inspecting {
 	bool whole;
 	struct ws_scratch scratch;
 	struct ws_facts_order order;
-	struct ws_buf json;
+	const struct ws_wheel_facts *facts;
 };
 
 static bool
@@ -71,6 +313,19 @@ find_lists(struct inspecting *i, struct ws_err *err)
 	return true;
 }
 
+/* Has the child collect the facts of i->order. */
+static bool
+collect(struct inspecting *i, struct ws_err *err)
+{
+	const struct ws_judge_order order = {.facts = &i->order};
+	struct ws_wheel_verdict verdict;
+	if (!ws_judge_now(&order, i->s->program, i->scratch.path, i->s->a, &verdict, err)) {
+		return false;
+	}
+	i->facts = verdict.facts;
+	return true;
+}
+
 /* ---- a wheel at a URL ---- */
 
 static bool
@@ -85,29 +340,24 @@ download(struct inspecting *i, const struct ws_index_file *file, struct ws_err *
 	};
 	i->order.name = file->name;
 	i->order.path = path;
-	return ws_download_all(s->fetch.http, &one, 1, err)
-		&& ws_facts_ask(WS_FACTS_WHEEL, &i->order, s->program, s->a, &i->json, err);
+	return ws_download_all(s->fetch.http, &one, 1, err) && collect(i, err);
 }
 
 static bool
 inspect_url(struct inspecting *i, struct ws_err *err)
 {
 	struct ws_session *s = i->s;
-	struct ws_wheel_facts facts;
+	struct ws_wheel_facts *facts = WS_NEW(s->a, struct ws_wheel_facts);
 	struct ws_index_file file = {
 		.url = i->subject, .name = ws_url_file_name(i->subject, s->a), .sha256 = ""};
-	uint64_t read_bytes = 0;
 	if (!ws_session_open_net(s, NULL, 0, false, err)) {
 		return false;
 	}
 	if (i->whole) {
 		return download(i, &file, err);
 	}
-	if (!ws_facts_of_url(&s->fetch, &file, s->a, &facts, &read_bytes, err)) {
-		return false;
-	}
-	ws_facts_json_write(&facts, read_bytes, &i->json);
-	return true;
+	i->facts = facts;
+	return ws_wheel_facts_get(&s->fetch, &file, s->a, facts, err);
 }
 
 /* ---- what lies here ---- */
@@ -129,7 +379,8 @@ inspect_package(struct inspecting *i, struct ws_err *err)
 	}
 	i->order.name = i->subject;
 	i->order.path = kit.purelib;
-	return ws_facts_ask(WS_FACTS_PACKAGE, &i->order, s->program, s->a, &i->json, err);
+	i->order.kind = WS_FACTS_PACKAGE;
+	return collect(i, err);
 }
 
 static bool
@@ -149,26 +400,23 @@ inspect_file(struct inspecting *i, struct ws_err *err)
 	bool elf = !ws_ends_with(i->subject, ".whl") && pread(fd, head, sizeof(head), 0) == sizeof(head)
 		&& memcmp(head, "\177ELF", 4) == 0;
 	i->order.name = elf ? i->subject : ws_path_base(i->subject);
-	return ws_facts_ask(
-		elf ? WS_FACTS_LIBRARY : WS_FACTS_WHEEL, &i->order, s->program, s->a, &i->json, err);
+	i->order.kind = elf ? WS_FACTS_LIBRARY : WS_FACTS_WHEEL;
+	return collect(i, err);
 }
 
 static bool
-print(struct inspecting *i, struct ws_err *err)
+print_facts(struct inspecting *i, struct ws_err *err)
 {
 	struct ws_session *s = i->s;
-	struct ws_json_doc doc;
-	if (!ws_json_parse(
-			"facts", ws_buf_text(&i->json), i->json.len, WS_JSON_STRICT, s->a, &doc, err)) {
-		return false;
-	}
 	if (s->globals.json) {
-		ws_out_result(&s->out, "%s", ws_buf_text(&i->json));
+		WS_AUTO_BUF struct ws_buf text = {0};
+		ws_table_text(&ws_wheel_facts_table, i->facts, WS_JSON_PRETTY, &text);
+		ws_out_result(&s->out, "%s", ws_buf_text(&text));
 	} else {
-		ws_inspect_page_print(doc.root, &s->out);
+		print_page(i->facts, &s->out);
 	}
 	*err = (struct ws_err){.kind = WS_ERR_NEGATIVE};
-	return ws_same(ws_json_text(doc.root, "verdict"), "sound");
+	return !i->facts->wrong;
 }
 
 static bool
@@ -187,14 +435,13 @@ inspect(struct inspecting *i, struct ws_err *err)
 			ws_store_path(&s->store, s->a, "partial"), "inspect-", s->a, &i->scratch, err)) {
 		return false;
 	}
-	i->order.folder = i->scratch.path;
 	bool fine = url ? inspect_url(i, err)
 		: i->python ? inspect_package(i, err)
 					: inspect_file(i, err);
 	if (ws_stop_asked(&s->stop)) {
 		return ws_stop_err(&s->stop, err);
 	}
-	return fine && print(i, err);
+	return fine && print_facts(i, err);
 }
 
 bool
@@ -206,6 +453,5 @@ ws_cmd_inspect(struct ws_session *s, int argc, const char *const *argv, struct w
 	}
 	bool fine = inspect(&i, err);
 	ws_scratch_drop(&i.scratch);
-	ws_buf_release(&i.json);
 	return fine;
 }

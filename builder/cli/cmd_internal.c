@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "cli/session.h"
 #include "fetch/git.h"
-#include "inspect/facts_child.h"
 #include "judge/order.h"
 #include "kit/torch/exports.h"
 #include "make/pack.h"
@@ -31,14 +30,6 @@ verify(
 	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
 {
 	return ws_judge_run(&s->out, err);
-}
-
-/* Facts of a file of unknown origin, as order.json says (inspect/facts_child.h). */
-static bool
-facts(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
-	struct ws_err *err)
-{
-	return ws_facts_child_run(err);
 }
 
 static bool
@@ -123,7 +114,6 @@ struct entry {
 static const struct entry entries[] = {
 	{"complete", complete},
 	{"exports", exports},
-	{"facts", facts},
 	{"git", git},
 	{"names", names},
 	{"pack", pack},

@@ -2,8 +2,8 @@
  * there. */
 #include "base/json.h"
 #include "doctor/doctor.h"
+#include "doctor/site.h"
 #include "explain/explain.h"
-#include "inspect/site.h"
 #include "judge/torch_place.h"
 #include "store/store.h"
 #include "sys/child.h"

@@ -122,6 +122,7 @@ static const struct ws_field order_fields[] = {
 	WS_LIST("must", ORDER, must, must_count, WS_IF_ANY, NULL),
 	WS_VALUE("must_any", ORDER, must_any, WS_IF_ANY, NULL),
 	WS_VALUE("kernels", ORDER, kernels, WS_IF_ANY, NULL),
+	WS_POINTED("facts", ORDER, facts, ws_facts_order_table, WS_IF_ANY, NULL),
 	WS_LIST_OF("places", ORDER, places, place_count, place_table, WS_ALWAYS, NULL),
 };
 const struct ws_table ws_judge_order_table = {"an order", order_fields, WS_LEN(order_fields)};
@@ -283,15 +284,17 @@ ws_judge_now(const struct ws_judge_order *order, const char *program, const char
 		.order = &text,
 		.answer = WS_VERDICT_FILE,
 		.limits = WS_CHILD_READER,
-		.name = "reading it",
+		.name =
+			order->facts ? ws_arena_printf(a, "reading '%s'", order->facts->name) : "reading it",
+		.kind = order->facts ? WS_ERR_NEGATIVE : WS_ERR_NONE,
 	};
 	write_order(order, NULL, a, &text);
 	*verdict = (struct ws_wheel_verdict){0};
 	if (ws_child_ask(&child, &answer, err)) {
 		return ws_table_parse(
-			WS_VERDICT_FILE, ws_buf_str(&answer), &ws_wheel_verdict_table, a, verdict, err);
+			WS_VERDICT_FILE, ws_buf_str(&answer), &ws_verdict_file_table, a, verdict, err);
 	}
-	if (ws_err_is_stop(err)) {
+	if (order->facts || ws_err_is_stop(err)) {
 		return false;
 	}
 	fill_unknown(order, ws_arena_strdup(a, err->text), a, verdict);

@@ -20,6 +20,7 @@
 #include "base/out.h"
 #include "engine/graph.h"
 #include "judge/verdict.h"
+#include "judge/wheel_facts.h"
 #include "model/machine.h"
 #include "model/recipe.h"
 
@@ -94,7 +95,9 @@ struct ws_judge_order {
 	size_t must_count;
 	bool must_any; /**< a module that is one of `required`, or in one, must be there */
 	bool kernels;  /**< it must have GPU code: its recipe compiles kernels */
-	const struct ws_wheel_place *places; /**< at least one */
+	/** Instead of all of these: collect facts, in no place; only for ws_judge_now. NULL: no. */
+	const struct ws_facts_order *facts;
+	const struct ws_wheel_place *places; /**< at least one, except for facts */
 	size_t place_count;
 	const char *subject; /**< for people: "flash-attn 2.6.1 in torch 2.4.1" */
 	const char *unit;    /**< for the ledger; as struct ws_action */

@@ -248,6 +248,14 @@ read_labels(struct judging *j, struct ws_err *err)
 	return true;
 }
 
+/* For modules that are unpacked. */
+static const char *
+make_folder(struct ws_arena *a, struct ws_err *err)
+{
+	const char *folder = ws_path_join(a, getcwd((char[4096]){0}, 4096), "modules", NULL);
+	return ws_fs_mkdirs(folder, err) ? folder : NULL;
+}
+
 static bool
 open_wheel(struct judging *j, const char *path, struct ws_err *err)
 {
@@ -256,8 +264,8 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 	if (name && !j->has_name) {
 		find(j, WS_VERDICT_FAILS, "tags", ws_arena_printf(j->a, "'%s': %s", name, why));
 	}
-	char *folder = ws_path_join(j->a, getcwd((char[4096]){0}, 4096), "modules", NULL);
-	if (!ws_fs_mkdirs(folder, err)) {
+	const char *folder = make_folder(j->a, err);
+	if (!folder) {
 		return false;
 	}
 	if (!ws_opened_wheel_read(path, name ? name : path, j->a, &j->wheel, err)
@@ -585,6 +593,13 @@ pass_own(struct judging *j, const struct ws_judge_outcome *outcomes, size_t coun
 
 /* ---- the whole ---- */
 
+static bool
+collect_facts(struct judging *j, struct ws_wheel_facts *facts, struct ws_err *err)
+{
+	const char *folder = make_folder(j->a, err);
+	return folder && ws_wheel_facts_read(j->order.facts, folder, j->a, facts, err);
+}
+
 bool
 ws_judge_run(const struct ws_out *out, struct ws_err *err)
 {
@@ -593,10 +608,11 @@ ws_judge_run(const struct ws_out *out, struct ws_err *err)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct judging j = {.a = a, .wheel.file.fd = -1};
 	struct ws_wheel_verdict verdict;
+	struct ws_wheel_facts facts;
 	bool fine = ws_fs_read(WS_CHILD_ORDER, &order, err)
 		&& ws_table_parse(
 			WS_CHILD_ORDER, ws_buf_str(&order), &ws_judge_order_table, a, &j.order, err)
-		&& open_subject(&j, err);
+		&& (j.order.facts ? collect_facts(&j, &facts, err) : open_subject(&j, err));
 	size_t count = fine ? j.order.place_count : 0;
 	struct ws_judge_outcome *outcomes = WS_NEW_N(a, struct ws_judge_outcome, count);
 	for (size_t i = 0; i < count && fine; i++) {
@@ -605,8 +621,9 @@ ws_judge_run(const struct ws_out *out, struct ws_err *err)
 	if (fine) {
 		bool own = is_own(&j);
 		ws_verdict_make(outcomes, count, j.order.name, own, a, &verdict);
+		verdict.facts = j.order.facts ? &facts : NULL;
 		ws_table_text(
-			own ? &ws_own_verdict_table : &ws_wheel_verdict_table, &verdict, WS_JSON_PRETTY, &text);
+			own ? &ws_own_verdict_table : &ws_verdict_file_table, &verdict, WS_JSON_PRETTY, &text);
 		fine = ws_fs_write(WS_VERDICT_FILE, text.data, text.len, 0644, err)
 			&& (!own || pass_own(&j, outcomes, count, out, err));
 	}

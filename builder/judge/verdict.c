@@ -1,6 +1,7 @@
 /* verdict.c - the tables of verdict.json, and a verdict made of the outcomes in each place. */
 #include "judge/verdict.h"
 
+#include "judge/wheel_facts.h"
 #include "store/cas.h"
 
 const char *const ws_verdict_words[] = {[WS_VERDICT_OK] = "loads",
@@ -13,12 +14,6 @@ const char *const ws_finding_words[] = {[WS_VERDICT_OK] = "ok",
 	[WS_VERDICT_EXCLUDED] = "excluded",
 	[WS_VERDICT_UNKNOWN] = "unknown",
 	[WS_VERDICT_FAILS] = "fails",
-	NULL};
-
-static const char *const abi_words[] = {[WS_CXX11ABI_SILENT] = "",
-	[WS_CXX11ABI_0] = "0",
-	[WS_CXX11ABI_1] = "1",
-	[WS_CXX11ABI_MIXED] = "mixed",
 	NULL};
 
 /* ---- tables ---- */
@@ -85,7 +80,7 @@ static const struct ws_table gpu_code_table = {NULL, gpu_code_fields, WS_LEN(gpu
 		"the tag that the symbol versions allow"), \
 		WS_VALUE("glibc", struct ws_measured, glibc, WS_OR_NULL, NULL), \
 		WS_VALUE("glibcxx", struct ws_measured, glibcxx, WS_OR_NULL, NULL)
-#define ABI WS_WORD("cxx11abi", struct ws_measured, cxx11abi, abi_words, WS_OR_NULL, NULL)
+#define ABI WS_WORD("cxx11abi", struct ws_measured, cxx11abi, ws_cxx11abi_words, WS_OR_NULL, NULL)
 
 static const struct ws_field measured_fields[] = {
 	MEASURED,
@@ -132,6 +127,12 @@ static const struct ws_table own_table = {NULL, own_fields, WS_LEN(own_fields)};
 static const struct ws_field wheel_fields[] = {WHEEL_FIELDS(measured_table)};
 const struct ws_table ws_wheel_verdict_table = {"a wheel", wheel_fields, WS_LEN(wheel_fields)};
 
+static const struct ws_field file_fields[] = {
+	WHEEL_FIELDS(measured_table),
+	WS_POINTED("facts", WHEEL, facts, ws_wheel_facts_table, WS_IF_ANY, NULL),
+};
+const struct ws_table ws_verdict_file_table = {"a verdict", file_fields, WS_LEN(file_fields)};
+
 static const struct ws_field own_verdict_fields[] = {WHEEL_FIELDS(own_table)};
 const struct ws_table ws_own_verdict_table = {
 	"modules", own_verdict_fields, WS_LEN(own_verdict_fields)};
@@ -167,7 +168,7 @@ ws_verdict_recall(const struct ws_store *store, const char *digest, struct ws_ar
 	*verdict = (struct ws_wheel_verdict){0};
 	return ws_cas_read(store, digest, &text, err)
 		&& ws_table_parse(
-			WS_VERDICT_FILE, ws_buf_str(&text), &ws_wheel_verdict_table, a, verdict, err);
+			WS_VERDICT_FILE, ws_buf_str(&text), &ws_verdict_file_table, a, verdict, err);
 }
 
 /* ---- making ---- */

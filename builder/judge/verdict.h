@@ -14,6 +14,8 @@
 #include "store/store.h"
 #include "verify/judge.h"
 
+struct ws_wheel_facts;
+
 /** The file, and the only output of an action that judges. */
 #define WS_VERDICT_FILE "verdict.json"
 
@@ -94,10 +96,13 @@ struct ws_wheel_verdict {
 	struct ws_measured measured;
 	const struct ws_wheel_place_verdict *places; /**< in the order's order */
 	size_t place_count;
+	const struct ws_wheel_facts *facts; /**< of an order for facts; else NULL */
 };
 
 /** Of wheels and installed packages; of our own modules. */
 extern const struct ws_table ws_wheel_verdict_table, ws_own_verdict_table;
+/** As the first, with the facts: verdict.json. */
+extern const struct ws_table ws_verdict_file_table;
 
 /** The output of `verify --json`. */
 struct ws_verify_result {

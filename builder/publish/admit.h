@@ -1,7 +1,7 @@
 /**
  * admit.h - what a wheel file has to be like to be published, and what it says
  *
- * By the strict readers of archive/ and inspect/; none of its code runs. Where it loads is not
+ * By the strict readers of archive/ and wheelfile/; none of its code runs. Where it loads is not
  * judged again: its wheelsmith.json says what was measured when it was made, a build.json beside it
  * for which cells a stranger's wheel was judged. Errors are WS_ERR_PUBLISH and name the wheel.
  */

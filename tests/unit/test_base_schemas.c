@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "judge/verdict.h"
+#include "judge/wheel_facts.h"
 #include "schema.h"
 
 #include <stdlib.h>
@@ -112,6 +113,11 @@ static const struct ws_schema schemas[] = {
 	{"verify-1", "wheelsmith: the output of `wheelsmith verify --json`",
 		"The verdict comes first, here and in each part. Members are only added.",
 		&ws_verify_result_table, false},
+	{"inspect-1", "wheelsmith: the output of `wheelsmith inspect --json`",
+		"Facts about a wheel, an installed package or a library. Unknown members are null or "
+		"absent. "
+		"Members are only added.",
+		&ws_wheel_facts_table, false},
 };
 
 WS_TEST(the_files_in_schemas_are_what_the_tables_say)

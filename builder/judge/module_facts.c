@@ -1,10 +1,12 @@
-/* module_facts.c - gathers what elf/ and verify/manylinux_tag.h read of one file, and finds names
- * in lists. */
+/* module_facts.c - the facts of one library: what elf/ and verify/manylinux_tag.h read of it, paths
+ * and instructions in its bytes, and the releases that have its names. */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "elf/exports.h"
-#include "inspect/facts.h"
+#include "judge/wheel_facts.h"
 #include "wheelfile/modules.h"
+
+#include <elf.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -90,6 +92,21 @@ by_image(const void *x, const void *y)
 	return 0;
 }
 
+static struct ws_image_facts
+image_facts(const char *section, const struct ws_fatbin_image *image, struct ws_arena *a)
+{
+	const struct ws_arch arch = {.number = image->sm, .suffix = image->suffix};
+	bool ptx = image->kind == WS_FATBIN_PTX;
+	return (struct ws_image_facts){.section = section,
+		.kind = ptx                          ? "ptx"
+			: image->kind == WS_FATBIN_CUBIN ? "code"
+			: image->kind == WS_FATBIN_LTO   ? "lto"
+											 : ws_arena_printf(a, "%u", (unsigned)image->kind),
+		.arch = ws_arch_text(&arch, a),
+		.ptx_isa = ptx ? ws_arena_printf(a, "%u.%u", image->major, image->minor) : NULL,
+		.packing = image->packing};
+}
+
 static void
 read_gpu_code(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
 {
@@ -110,8 +127,7 @@ read_gpu_code(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_fac
 		}
 		for (size_t i = 0; i < fatbin.image_count; i++) {
 			if (i == 0 || by_image(&sorted[i], &sorted[i - 1]) != 0) {
-				*ws_vec_push(&list, a) =
-					(struct ws_image_facts){.section = sections[s], .image = sorted[i]};
+				*ws_vec_push(&list, a) = image_facts(sections[s], &sorted[i], a);
 			}
 			struct ws_image_facts *last = &list.at[list.len - 1];
 			last->count++;
@@ -173,6 +189,69 @@ read_leaks(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts 
 	facts->leaked_count = list.len;
 }
 
+/* ---- the CPU that the code is for ----
+ * By instructions that compilers write into every function that needs a newer CPU. Nothing is
+ * disassembled: a rare instruction of three bytes counts only where there are many more of it than
+ * chance writes into other bytes. */
+
+static size_t
+count_in(struct ws_str code, const char *bytes, size_t len)
+{
+	size_t count = 0;
+	const char *end = code.s + code.n;
+	for (const char *at = code.s; (at = memmem(at, (size_t)(end - at), bytes, len)); at += len) {
+		count++;
+	}
+	return count;
+}
+
+/* vzeroupper, and moves and sums of one number that is VEX coded: all of -mavx, or of
+ * -march=native. */
+static bool
+is_avx(struct ws_str code)
+{
+	static const char words[][4] = {
+		"\xc5\xf8\x77", "\xc5\xfa\x10", "\xc5\xfa\x58", "\xc5\xfb\x10", "\xc5\xfb\x58"};
+	size_t count = 0;
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		count += count_in(code, words[i], 3);
+	}
+	return count >= 2 + (code.n >> 18); /* chance: 5 in 2^24 bytes */
+}
+
+/* Moves of 32 and 64 bytes that are EVEX coded, aligned or not. */
+static bool
+is_avx512(struct ws_str code)
+{
+	static const char kinds[] = "\x7c\x7d\x7e\x7f\xfc\xfd\xfe\xff",
+					  opcodes[] = "\x10\x11\x28\x29\x6f\x7f";
+	size_t count = 0;
+	for (size_t i = 0; i + 5 <= code.n;) {
+		const char *at = memmem(code.s + i, code.n - i - 3, "\x62\xf1", 2);
+		if (!at) {
+			break;
+		}
+		bool wide = at[3] == '\x28' || at[3] == '\x48';
+		count += wide && memchr(kinds, at[2], 8) && memchr(opcodes, at[4], 6);
+		i = (size_t)(at - code.s) + 1;
+	}
+	return count > code.n >> 26; /* chance: 96 in 2^40 bytes */
+}
+
+static const char *
+needed_cpu(const struct ws_elf *elf)
+{
+	struct ws_str code = ws_elf_section(elf, ".text");
+	if (elf->machine != EM_X86_64 || code.n < 8) {
+		return NULL;
+	}
+	/* xgetbv: it asks whether the system keeps these registers, and has other code where not. */
+	if (count_in(code, "\x0f\x01\xd0", 3) > 0) {
+		return NULL;
+	}
+	return is_avx512(code) ? "AVX-512" : is_avx(code) ? "AVX" : NULL;
+}
+
 /* ---- one file ---- */
 
 static const char *
@@ -213,11 +292,12 @@ ws_module_facts_read(const char *path, const char *name, const char *const *own,
 	facts->needed_count = elf->needed_count;
 	read_versions(elf, a, facts);
 	ws_floor_add(&facts->floor, elf, own, own_count, a);
+	facts->platform = facts->floor.machine ? ws_floor_tag(&facts->floor) : NULL;
 	facts->cxx11abi = ws_cxx11abi_of_module(elf);
 	facts->internals = ws_pybind11_internals(elf, a);
 	read_names(elf, a, facts);
 	read_gpu_code(elf, a, facts);
-	facts->cpu = ws_module_cpu(elf);
+	facts->cpu = needed_cpu(elf);
 	read_leaks(elf, a, facts);
 	ws_elf_close(elf);
 }

@@ -5,8 +5,8 @@
  * have a module which needs libraries of torch or CUDA, or has GPU code of its own. torch itself,
  * and NVIDIA's own packages, are not extensions. Nothing is judged.
  */
-#ifndef WS_INSPECT_SITE_H
-#define WS_INSPECT_SITE_H
+#ifndef WS_DOCTOR_SITE_H
+#define WS_DOCTOR_SITE_H
 
 #include "base/arena.h"
 

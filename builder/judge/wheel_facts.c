@@ -1,8 +1,6 @@
-/* facts.c - reads a wheel's names, RECORD and members, and says what does not hold. What a module
- * is, module_facts.c knows; what it should be after its wheel's tags, expected_tags.c. */
-#include "inspect/facts.h"
+/* wheel_facts.c - reads the names, RECORD and members of a wheel, and collects its mistakes. */
+#include "judge/wheel_facts.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "wheelfile/modules.h"
 #include "wheelfile/record_check.h"
@@ -20,20 +18,26 @@ struct maker {
 	struct ws_arena *a;
 	struct ws_wheel_facts *facts;
 	struct ws_wheel_problems *problems;
+	bool broken; /* a rule of the zip format: reading ends */
 	struct ws_held_record record;
 	WS_VEC(struct ws_module_facts) modules;
-	WS_VEC(const char *) files; /* where the modules lie */
+	WS_VEC(const char *) files; /* paths of the modules */
 };
 
 static struct maker
 start(
 	struct ws_wheel_facts *facts, enum ws_facts_kind kind, const char *subject, struct ws_arena *a)
 {
-	*facts = (struct ws_wheel_facts){.kind = kind, .subject = subject, .problems.a = a};
+	*facts = (struct ws_wheel_facts){.kind = kind,
+		.subject = subject,
+		.problems.a = a,
+		.is_whole = kind != WS_FACTS_WHEEL,
+		.zip = kind == WS_FACTS_WHEEL ? WS_NEW(a, struct ws_zip_facts) : NULL,
+		.record = kind != WS_FACTS_LIBRARY ? WS_NEW(a, struct ws_record_facts) : NULL};
 	return (struct maker){.a = a, .facts = facts, .problems = &facts->problems};
 }
 
-/* ---- what is wrong ---- */
+/* ---- mistakes ---- */
 
 /* A wheel that cannot be read is a problem of it; a full disk is ours. */
 static bool
@@ -50,8 +54,10 @@ static bool
 report_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
 {
 	if (zip->broken != WS_ZIP_SOUND) {
-		m->facts->broken = zip->broken;
-		m->facts->broken_text = ws_arena_strdup(m->a, err->text);
+		m->broken = true;
+		m->facts->zip->broken_rule = ws_zip_rule_name(zip->broken);
+		m->facts->zip->rule = ws_zip_rule_meaning(zip->broken);
+		m->facts->zip->broken = ws_arena_strdup(m->a, err->text);
 	}
 	return report_fault(m, "zip", err);
 }
@@ -71,7 +77,7 @@ read_record(struct maker *m, struct ws_str text, bool installed)
 	struct ws_err err = {0};
 	m->record = (struct ws_held_record){.on_wrong = add_wrong, .self = m, .a = m->a};
 	bool fine = ws_held_record_read(&m->record, text, installed, &err);
-	m->facts->record_count = m->record.lines.len;
+	m->facts->record->line_count = m->record.lines.len;
 	if (!fine) {
 		report_fault(m, "RECORD", &err);
 	}
@@ -84,8 +90,10 @@ static void
 read_file_name(struct maker *m, const char *name)
 {
 	const char *why;
-	m->facts->has_name = ws_wheel_name_parse(name, m->a, &m->facts->name, &why);
-	if (!m->facts->has_name) {
+	struct ws_wheel_name *parsed = WS_NEW(m->a, struct ws_wheel_name);
+	if (ws_wheel_name_parse(name, m->a, parsed, &why)) {
+		m->facts->name = parsed;
+	} else {
 		ws_wheel_problem_add(m->problems, "file name", "'%s' is not a wheel's: %s", name, why);
 	}
 }
@@ -93,14 +101,17 @@ read_file_name(struct maker *m, const char *name)
 static void
 read_texts(struct maker *m, struct ws_str wheel, struct ws_str metadata)
 {
-	struct ws_wheel_facts *f = m->facts;
+	struct ws_wheel_info *info = WS_NEW(m->a, struct ws_wheel_info);
+	struct ws_metadata_info *data = WS_NEW(m->a, struct ws_metadata_info);
 	struct ws_err err = {0};
-	f->has_wheel = wheel.s && ws_wheel_info_read(wheel, m->a, &f->wheel, &err);
-	if (wheel.s && !f->has_wheel) {
+	if (wheel.s && ws_wheel_info_read(wheel, m->a, info, &err)) {
+		m->facts->wheel = info;
+	} else if (wheel.s) {
 		report_fault(m, "WHEEL", &err);
 	}
-	f->has_metadata = metadata.s && ws_metadata_info_read(metadata, m->a, &f->metadata, &err);
-	if (metadata.s && !f->has_metadata) {
+	if (metadata.s && ws_metadata_info_read(metadata, m->a, data, &err)) {
+		m->facts->metadata = data;
+	} else if (metadata.s) {
 		report_fault(m, "METADATA", &err);
 	}
 }
@@ -110,9 +121,8 @@ compare_names(struct maker *m)
 {
 	struct ws_wheel_facts *f = m->facts;
 	size_t count = 0;
-	const char *const *lines = f->has_name
-		? ws_dist_info_disagreements(&f->name, f->folder, f->has_wheel ? &f->wheel : NULL,
-			f->has_metadata ? &f->metadata : NULL, m->a, &count)
+	const char *const *lines = f->name
+		? ws_dist_info_disagreements(f->name, f->folder, f->wheel, f->metadata, m->a, &count)
 		: NULL;
 	for (size_t i = 0; i < count; i++) {
 		ws_wheel_problem_add(m->problems, "names", "%s", lines[i]);
@@ -152,11 +162,11 @@ read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
 	for (size_t i = 0; i < w->zip.count; i++) {
 		const struct ws_zip_entry *entry = &w->zip.entries[i];
 		if (entry->flags & WS_ZIP_FLAG_DESCRIPTOR) {
-			f->descriptor = f->descriptor_count++ == 0 ? entry->name : f->descriptor;
+			f->zip->descriptor = f->zip->descriptor_count++ == 0 ? entry->name : f->zip->descriptor;
 		}
 	}
-	f->entry_count = w->zip.count;
-	f->content_bytes = w->zip.total_bytes;
+	f->zip->entry_count = w->zip.count;
+	f->zip->content_bytes = w->zip.total_bytes;
 	f->folder = ws_dist_info_folder(&w->zip, m->a, err);
 	if (!f->folder) {
 		report_fault(m, "names", err);
@@ -194,8 +204,8 @@ report_open_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err
 }
 
 bool
-ws_facts_of_url(const struct ws_fetch *fetch, const struct ws_index_file *file, struct ws_arena *a,
-	struct ws_wheel_facts *facts, uint64_t *wire_bytes, struct ws_err *err)
+ws_wheel_facts_get(const struct ws_fetch *fetch, const struct ws_index_file *file,
+	struct ws_arena *a, struct ws_wheel_facts *facts, struct ws_err *err)
 {
 	struct ws_opened_wheel w;
 	struct maker m = start(facts, WS_FACTS_WHEEL, file->name, a);
@@ -203,11 +213,12 @@ ws_facts_of_url(const struct ws_fetch *fetch, const struct ws_index_file *file, 
 	bool fine = ws_opened_wheel_get(fetch, file, TAIL_BYTES, a, &w, err);
 	if (fine) {
 		facts->size_bytes = w.zip.source->size;
-		fine = read_dist_info(&m, &w, err) || facts->broken != WS_ZIP_SOUND;
+		fine = read_dist_info(&m, &w, err) || m.broken;
 	} else {
 		fine = report_open_fault(&m, &w.zip, err);
 	}
-	*wire_bytes = ws_opened_wheel_wire_bytes(&w);
+	facts->read_bytes = ws_opened_wheel_wire_bytes(&w);
+	facts->wrong = facts->problems.count > 0;
 	ws_opened_wheel_close(&w);
 	return fine;
 }
@@ -279,7 +290,8 @@ end(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
 		close(ws_take_fd(&p->fd));
 	}
 	struct maker *m = p->m;
-	m->facts->hashed_count += ws_held_record_file(&m->record, p->entry->name, p->bytes, &digest);
+	m->facts->record->hashed_count +=
+		ws_held_record_file(&m->record, p->entry->name, p->bytes, &digest);
 	return true;
 }
 
@@ -333,36 +345,30 @@ read_modules(struct maker *m, const struct ws_facts_lists *lists, struct ws_err 
 	return true;
 }
 
-bool
-ws_facts_of_wheel(const struct ws_facts_order *order, struct ws_arena *a,
-	struct ws_wheel_facts *facts, struct ws_err *err)
+static bool
+read_wheel(
+	struct maker *m, const struct ws_facts_order *order, const char *folder, struct ws_err *err)
 {
 	struct ws_opened_wheel w;
-	struct maker m = start(facts, WS_FACTS_WHEEL, order->name, a);
-	read_file_name(&m, order->name);
-	if (!ws_opened_wheel_read(order->path, order->name, a, &w, err)) {
-		return report_open_fault(&m, &w.zip, err);
+	read_file_name(m, order->name);
+	if (!ws_opened_wheel_read(order->path, order->name, m->a, &w, err)) {
+		return report_open_fault(m, &w.zip, err);
 	}
-	facts->size_bytes = w.zip.source->size;
-	bool fine = (read_dist_info(&m, &w, err) || facts->broken != WS_ZIP_SOUND)
-		&& (facts->broken != WS_ZIP_SOUND || read_members(&m, &w.zip, order->folder, err))
-		&& read_modules(&m, &order->lists, err);
+	m->facts->size_bytes = w.zip.source->size;
+	bool fine = (read_dist_info(m, &w, err) || m->broken)
+		&& (m->broken || read_members(m, &w.zip, folder, err))
+		&& read_modules(m, &order->lists, err);
 	ws_opened_wheel_close(&w);
 	return fine;
 }
 
-/* ---- one library ---- */
-
-bool
-ws_facts_of_library(const struct ws_facts_order *order, struct ws_arena *a,
-	struct ws_wheel_facts *facts, struct ws_err *err)
+static bool
+read_library(struct maker *m, const struct ws_facts_order *order, struct ws_err *err)
 {
-	struct maker m = start(facts, WS_FACTS_LIBRARY, order->name, a);
-	facts->is_whole = true;
-	*ws_vec_push(&m.files, a) = order->path;
-	ws_vec_push(&m.modules, a)->name = order->name;
-	bool fine = read_modules(&m, &order->lists, err);
-	facts->size_bytes = m.modules.at[0].size_bytes;
+	*ws_vec_push(&m->files, m->a) = order->path;
+	ws_vec_push(&m->modules, m->a)->name = order->name;
+	bool fine = read_modules(m, &order->lists, err);
+	m->facts->size_bytes = m->modules.at[0].size_bytes;
 	return fine;
 }
 
@@ -397,7 +403,7 @@ check_installed_file(struct maker *m, const char *site, const struct ws_record_e
 	struct ws_err err;
 	uint64_t size;
 	if (!ws_path_is_inside(name)) {
-		m->facts->outside_count++;
+		m->facts->record->outside_count++;
 		return;
 	}
 	const char *path = ws_path_join(m->a, site, name, NULL);
@@ -411,40 +417,50 @@ check_installed_file(struct maker *m, const char *site, const struct ws_record_e
 	if (fd < 0 || (line->digest.hex[0] && !ws_digest_file(path, &digest, &size, &err))) {
 		ws_wheel_problem_add(m->problems, "RECORD", "'%s' is in RECORD and cannot be read", name);
 	} else if (line->digest.hex[0]) {
-		m->facts->hashed_count += ws_held_record_file(&m->record, name, size, &digest);
+		m->facts->record->hashed_count += ws_held_record_file(&m->record, name, size, &digest);
 	}
 }
 
-bool
-ws_facts_of_package(const struct ws_facts_order *order, struct ws_arena *a,
-	struct ws_wheel_facts *facts, struct ws_err *err)
+static bool
+read_package(struct maker *m, const struct ws_facts_order *order, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf wheel = {0};
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	WS_AUTO_BUF struct ws_buf record = {0};
-	struct maker m = start(facts, WS_FACTS_PACKAGE, order->name, a);
-	facts->is_whole = true;
-	facts->folder = find_installed(order->path, order->name, a);
+	struct ws_wheel_facts *facts = m->facts;
+	facts->folder = find_installed(order->path, order->name, m->a);
 	if (!facts->folder) {
 		return ws_err_set(
 			err, WS_ERR_CONFIG, "no package '%s' is installed in '%s'", order->name, order->path);
 	}
-	const char *folder = ws_path_join(a, order->path, facts->folder, NULL);
+	const char *folder = ws_path_join(m->a, order->path, facts->folder, NULL);
 	struct {
 		const char *name;
 		struct ws_buf *text;
 	} texts[] = {{"WHEEL", &wheel}, {"METADATA", &metadata}, {"RECORD", &record}};
 	for (size_t i = 0; i < WS_LEN(texts); i++) {
-		const char *path = ws_path_join(a, folder, texts[i].name, NULL);
+		const char *path = ws_path_join(m->a, folder, texts[i].name, NULL);
 		if (!ws_fs_read_at_most(path, (size_t)64 << 20, texts[i].text, NULL)) {
-			ws_wheel_problem_add(m.problems, texts[i].name, "it cannot be read");
+			ws_wheel_problem_add(m->problems, texts[i].name, "it cannot be read");
 		}
 	}
-	read_texts(&m, ws_buf_str(&wheel), ws_buf_str(&metadata));
-	read_record(&m, ws_buf_str(&record), true);
-	for (size_t i = 0; i < m.record.lines.len; i++) {
-		check_installed_file(&m, order->path, &m.record.lines.at[i]);
+	read_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
+	read_record(m, ws_buf_str(&record), true);
+	for (size_t i = 0; i < m->record.lines.len; i++) {
+		check_installed_file(m, order->path, &m->record.lines.at[i]);
 	}
-	bool fine = read_modules(&m, &order->lists, err);
+	return read_modules(m, &order->lists, err);
+}
+
+bool
+ws_wheel_facts_read(const struct ws_facts_order *order, const char *folder, struct ws_arena *a,
+	struct ws_wheel_facts *facts, struct ws_err *err)
+{
+	struct maker m = start(facts, order->kind, order->name, a);
+	bool fine = order->kind == WS_FACTS_WHEEL ? read_wheel(&m, order, folder, err)
+		: order->kind == WS_FACTS_PACKAGE     ? read_package(&m, order, err)
+											  : read_library(&m, order, err);
+	facts->read_bytes = facts->size_bytes;
+	facts->wrong = facts->problems.count > 0;
 	return fine;
 }

@@ -1,6 +1,6 @@
 /* expected_tags.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600
  * and 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
-#include "inspect/facts.h"
+#include "judge/wheel_facts.h"
 #include "wheelfile/modules.h"
 
 #include <stdio.h>
@@ -171,7 +171,7 @@ static void
 check_module(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts,
 	const struct ws_module_facts *m)
 {
-	const struct ws_wheel_name *name = facts->has_name ? &facts->name : NULL;
+	const struct ws_wheel_name *name = facts->name;
 	if (!m->machine) {
 		ws_wheel_problem_add(
 			problems, "module", "'%s' is called a library and is not one of any machine", m->name);
@@ -197,11 +197,11 @@ ws_expected_tags_check(struct ws_wheel_problems *problems, const struct ws_wheel
 	for (size_t i = 0; i < facts->module_count; i++) {
 		check_module(problems, facts, &facts->modules[i]);
 	}
-	for (size_t i = 0; facts->has_name && i < facts->name.platform_count; i++) {
-		check_glibc(problems, facts, facts->name.platforms[i]);
+	for (size_t i = 0; facts->name && i < facts->name->platform_count; i++) {
+		check_glibc(problems, facts, facts->name->platforms[i]);
 	}
-	if (facts->module_count > 0 && facts->kind != WS_FACTS_LIBRARY && facts->has_wheel
-		&& facts->wheel.purelib) {
+	if (facts->module_count > 0 && facts->kind != WS_FACTS_LIBRARY && facts->wheel
+		&& facts->wheel->purelib) {
 		ws_wheel_problem_add(problems, "WHEEL", "Root-Is-Purelib is true, and it has %zu libraries",
 			facts->module_count);
 	}

@@ -1,7 +1,7 @@
 /* site.c - every *.dist-info with a RECORD, and what setuptools leaves without wheels: *.egg-info
  * with installed-files.txt, *.egg with EGG-INFO/native_libs.txt. Lists are read loosely: pip lists
  * compiled Python files without a digest, and programs outside the folder. */
-#include "inspect/site.h"
+#include "doctor/site.h"
 
 #include "base/arena.h"
 #include "base/fs.h"
