@@ -1,5 +1,5 @@
-/* attention.c - checks every number, fills the kernels' parameters, launches. What only the device
- * can read is clamped there. */
+/* attention.c - checks every number, fills the kernels' parameters, launches. Values that only the
+ * device can read are clamped there. */
 #include "attention.h"
 
 #include "../device/attention/params.h"
@@ -183,9 +183,8 @@ check_backward(struct wsk_call *c, const struct wsk_attention *in)
 	wsk_check_address(c, in->grad_lse, 4, false, "grad_lse");
 	wsk_require(c, in->delta_stride_batch >= 0 && in->delta_stride_head >= 0, WSK_ERR_RANGE,
 		"delta", "strides that are not negative");
-	wsk_require(c, !in->pages, WSK_ERR_ARGUMENT, "pages", "0: there are no gradients of pages");
-	wsk_require(
-		c, !in->entries, WSK_ERR_ARGUMENT, "entries", "0: there are no gradients of entries");
+	wsk_require(c, !in->pages, WSK_ERR_ARGUMENT, "pages", "0: pages have no gradients");
+	wsk_require(c, !in->entries, WSK_ERR_ARGUMENT, "entries", "0: entries have no gradients");
 }
 
 static void
@@ -341,7 +340,7 @@ launch(struct attention_call *call, enum wsk_kernel kernel, int64_t tiles, int64
 		&call->params, "fewer rows, heads and sequences");
 }
 
-/* What the usual kernels have no registers for. */
+/* True if the usual kernels have too few registers for the call. */
 static bool
 needs_any(const struct wsk_attention *in)
 {

@@ -1,5 +1,5 @@
 /**
- * attention.h - the kernels of an attention image, and where each stands in its table
+ * attention.h - the kernels of an attention image, and their places in its table
  *
  * An image lacks those of bfloat16 where the device does (below compute capability 8.0).
  */

@@ -1,4 +1,4 @@
-/* check.c - what every function of wsk.h asks of its arguments, and how it launches. */
+/* check.c - the checks of arguments that the functions of wsk.h share, and their launch. */
 #include "check.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ int
 wsk_begin(struct wsk_call *c, const struct wsk_versioned *what, const void *from, void *in)
 {
 	uint32_t size = 0;
-	wsk_require(c, c->handle != NULL, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	wsk_require(c, c->handle != NULL, WSK_ERR_ARGUMENT, "handle", "a handle from wsk_init");
 	bool aligned = from && (uintptr_t)from % what->align == 0;
 	wsk_require(c, aligned, from ? WSK_ERR_ALIGNMENT : WSK_ERR_ARGUMENT, what->name,
 		"the address of the struct that wsk.h declares for this function");
@@ -67,7 +67,7 @@ wsk_need_image(struct wsk_call *c, int32_t image, const char *argument, const ch
 	c->loaded = c->status == WSK_OK ? wsk_find(c->handle, image) : NULL;
 	wsk_require(c, c->loaded != NULL, WSK_ERR_UNSUPPORTED, argument, expected);
 	wsk_require(c, c->loaded && c->loaded->library, WSK_ERR_NOT_LOADED, argument,
-		"one that wsk_load was called for");
+		"an image that wsk_load has loaded");
 	return c->status;
 }
 
@@ -79,7 +79,7 @@ wsk_launch_grid(const struct wsk_call *c, int kernel, const struct wsk_grid *gri
 		return wsk_fail(c->problem, WSK_ERR_RANGE, "batch", fewer);
 	}
 	if (!c->loaded->kernels[kernel]) {
-		return wsk_fail(c->problem, WSK_ERR_UNSUPPORTED, "type", "one that the image has");
+		return wsk_fail(c->problem, WSK_ERR_UNSUPPORTED, "type", "a type of the image");
 	}
 	int status = wsk_launch(
 		c->handle, c->loaded->kernels[kernel], grid, threads, params, c->stream, c->problem);

@@ -53,8 +53,8 @@ struct wsk_versioned {
 int wsk_begin(struct wsk_call *c, const struct wsk_versioned *what, const void *from, void *in);
 
 /**
- * Finds the loaded kernels of @a image, if nothing is wrong so far. Wrong: the library has none or
- * they were not loaded. @a argument is what the caller named the image by.
+ * Finds the loaded kernels of image, unless an earlier check failed. Fails if the library has none
+ * or they were not loaded. argument is the caller's name of the image.
  */
 int wsk_need_image(struct wsk_call *c, int32_t image, const char *argument, const char *expected);
 

@@ -1,12 +1,12 @@
-/* conv.c - checks every number of a convolution, chooses how it is cut up, launches. What only the
- * device can read is clamped there. */
+/* conv.c - checks every number of a convolution, chooses how it is cut up, launches. Values that
+ * only the device can read are clamped there. */
 #include "conv.h"
 
 #include "../device/convolution/params.h"
 #include "check.h"
 
-/* What keeps a large GPU busy (an H200, as the kernels use its registers). The GPU at hand is not
- * asked, so that sums are the same everywhere. */
+/* Sizes that keep a large GPU busy (an H200, as the kernels use its registers). They do not depend
+ * on the actual GPU, so that sums are the same everywhere. */
 #define WARPS_WANTED 16384
 #define STEP_THREADS_WANTED 65536
 #define THREADS_AT_ONCE 101376
@@ -23,9 +23,9 @@ const char *const wsk_conv_kernels[] = {
 /* A call that is being checked; the first failure is kept. */
 struct conv_call {
 	struct wsk_call base;
-	/* What forward, backward and update share. */
+	/* Members that forward, backward and update share. */
 	int32_t type, batch, dim;
-	/* What the planes so far allow. */
+	/* Properties of all planes so far. */
 	bool rows_contiguous, channels_contiguous; /* rows of at least one element, that is */
 	bool wide_rows, wide_channels;             /* each begins at 16 bytes */
 };
@@ -51,7 +51,7 @@ check_numbers(struct conv_call *c, int32_t weight_type, int32_t width, int32_t l
 	require(c, silu == 0 || silu == 1, WSK_ERR_ARGUMENT, "silu", "0 or 1");
 }
 
-/* @a rows of each channel. What is written must not lie in itself. */
+/* @a rows of each channel. Written planes must not overlap themselves. */
 static void
 check_plane(struct conv_call *c, const struct wsk_plane *plane, int32_t batch, int32_t rows,
 	bool needed, bool is_written, const char *name)
@@ -138,7 +138,7 @@ check_states(struct conv_call *c, const struct wsk_conv *in, bool backward)
 	require(c, in->seq_idx == 0 || c->channels_contiguous, WSK_ERR_ARGUMENT, "x",
 		"contiguous in its channels: there is seq_idx");
 	if (any || in->seq_idx) {
-		c->rows_contiguous = false; /* the other kernels know of neither */
+		c->rows_contiguous = false; /* the other kernels support neither */
 	} else {
 		c->rows_contiguous = planes.rows_contiguous;
 	}
@@ -202,7 +202,8 @@ cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before
 	bool whole = chunks == 1 && before == 0 && p->length % (16 / (int)wsk_type_bytes(type)) == 0;
 	p->rows = whole && p->batch > 1 && rows >= 2 * WARPS_WANTED ? 2 : 1;
 	int64_t sequences = wsk_divide_up(p->batch, p->rows);
-	p->parts = (int32_t)least(sequences * p->pieces, INT32_MAX); /* of more, none is launched */
+	p->parts = (int32_t)least(sequences * p->pieces, INT32_MAX); /* more than INT32_MAX are never
+	launched */
 	return wsk_divide_up(sequences * p->dim, WSK_CONV_THREADS / 32) * p->pieces;
 }
 
@@ -218,7 +219,7 @@ cut_last(struct wsk_conv_params *p, bool backward)
 						: run_length(p->length, groups * p->batch, per_run, THREADS_AT_ONCE, 6, 64);
 	p->pieces = (int32_t)wsk_divide_up(p->length, p->piece * per_run);
 	int64_t parts = (int64_t)p->batch * p->pieces, tiles = groups * parts;
-	p->parts = (int32_t)least(parts, INT32_MAX); /* of more, none is launched */
+	p->parts = (int32_t)least(parts, INT32_MAX); /* more than INT32_MAX are never launched */
 	return backward ? tiles : blocks_of(tiles);
 }
 
@@ -282,7 +283,7 @@ launch(const struct conv_call *c, int kernel, int64_t blocks, void *params)
 static int
 need_image(struct conv_call *c)
 {
-	return wsk_need_image(&c->base, WSK_CONV, "handle", "one of this version");
+	return wsk_need_image(&c->base, WSK_CONV, "handle", "a handle of this version");
 }
 
 static struct conv_call

@@ -1,5 +1,5 @@
 /**
- * conv.h - the kernels of the convolution's image, and where each stands in its table
+ * conv.h - the kernels of the convolution's image, and their places in its table
  */
 #ifndef WSK_CONV_H
 #define WSK_CONV_H

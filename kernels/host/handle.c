@@ -150,7 +150,7 @@ int
 wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem)
 {
 	if (!handle) {
-		return wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+		return wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "a handle from wsk_init");
 	}
 	for (size_t i = 0; i < WSK_IMAGE_COUNT; i++) {
 		if (wsk_images[i].image == image) {
@@ -167,14 +167,14 @@ wsk_load_again(
 	struct wsk_handle *handle, int32_t image, int32_t kernel, struct wsk_problem *problem)
 {
 	if (!handle) {
-		return wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+		return wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "a handle from wsk_init");
 	}
 	for (size_t i = 0; i < WSK_IMAGE_COUNT; i++) {
 		if (wsk_images[i].image != image) {
 			continue;
 		}
 		if (kernel < 0 || (size_t)kernel >= wsk_images[i].kernel_count) {
-			return wsk_fail(problem, WSK_ERR_ARGUMENT, "kernel", "one that the image has");
+			return wsk_fail(problem, WSK_ERR_ARGUMENT, "kernel", "a kernel of the image");
 		}
 		struct wsk_loaded made;
 		int status = load(&handle->driver, &wsk_images[i], &made, problem);

@@ -38,7 +38,7 @@ struct wsk_handle {
 /** Fills @a problem, which may be NULL; returns @a status. */
 int wsk_fail(struct wsk_problem *problem, int status, const char *argument, const char *expected);
 
-/** What was loaded of an image; NULL: the library has no such image. */
+/** The loaded kernels of an image; NULL: the library has no such image. */
 const struct wsk_loaded *wsk_find(const struct wsk_handle *handle, int32_t image);
 
 /** The most blocks of a grid in its first dimension, and in each of the two others. */
@@ -52,8 +52,8 @@ struct wsk_grid {
 };
 
 /**
- * Launches @a function on @a grid times @a threads, with @a params by value. What the device has no
- * code for is WSK_ERR_NO_CODE.
+ * Launches @a function on @a grid times @a threads, with @a params by value. Returns
+ * WSK_ERR_NO_CODE if the image has no code for the device.
  */
 int wsk_launch(const struct wsk_handle *handle, void *function, const struct wsk_grid *grid,
 	unsigned threads, void *params, void *stream, struct wsk_problem *problem);

@@ -1,5 +1,5 @@
 /**
- * scan.h - the kernels of the scan's image, and where each stands in its table
+ * scan.h - the kernels of the scan's image, and their places in its table
  */
 #ifndef WSK_SCAN_H
 #define WSK_SCAN_H

@@ -34,7 +34,7 @@ check_shape(struct wsk_call *c, const struct wsk_update *in)
 		c, in->batch >= 1 && in->batch <= WSK_BATCH_MAX, WSK_ERR_RANGE, "batch", "1 to 2^24");
 	wsk_require(c, in->entries >= 1, WSK_ERR_RANGE, "entries", "1 to 2^31 - 1");
 	wsk_require(c, in->indices || in->entries >= in->batch, WSK_ERR_RANGE, "entries",
-		"at least batch where there are no indices");
+		"at least batch without indices");
 	wsk_require(c, in->heads >= 1 && in->heads <= 1 << 20, WSK_ERR_RANGE, "heads", "1 to 2^20");
 	wsk_require(
 		c, in->channels >= 1 && in->channels <= 1 << 24, WSK_ERR_RANGE, "channels", "1 to 2^24");
@@ -175,8 +175,8 @@ each_of(const struct wsk_update *in, int lanes)
 }
 
 /*
- * What the kernels for the usual case ask for. D is among it: to ask whether it is there at each
- * channel took registers, for want of which loads waited for each other.
+ * The conditions of the kernels for the usual case. D must be present: a test at each channel
+ * needed registers, and without these the loads waited for each other.
  */
 static bool
 is_usual(const struct wsk_update *in)
@@ -193,7 +193,7 @@ is_usual(const struct wsk_update *in)
 		&& wsk_divide_up(in->batch, each_of(in, lanes_of(in->states / count))) <= WSK_GRID_SIDE_MAX;
 }
 
-/* Of the usual case: one sequence, as a model of Mamba decodes it. */
+/* True for the usual case: one sequence, as a model of Mamba decodes it. */
 static bool
 is_alone(const struct wsk_update *in)
 {

@@ -1,34 +1,35 @@
 /**
  * wsk.h - attention, the selective scan and causal convolution behind plain C functions
  *
- * One library for every torch and Python: it knows nothing of either. It opens no library,
- * allocates nothing, never waits and never synchronises; what it launches goes to the caller's
- * stream. The caller hands over the functions of the CUDA driver (12.0 or newer) and the memory of
- * the handle.
+ * One library for every torch and Python, independent of both. It opens no library, does not
+ * allocate, wait or synchronise, and launches on the caller's stream. The caller passes the
+ * functions of the CUDA driver (12.0 or newer) and the memory of the handle.
  *
  * Every struct that is an argument begins with its size in bytes as the caller knows it: newer
  * members stand at the end and count as 0 for older callers. A library that is older than its
  * caller refuses a struct that is larger than its own. Members that do not apply are 0.
  *
- * What holds for every function, where it does not say otherwise:
+ * Rules for every function, unless its comment differs:
  *
  * - It returns one of enum wsk_status. @a problem may be NULL; it is written only where the status
  *   is not WSK_OK. All that the host can see is checked before the first launch, so a wrong
- *   argument launches nothing; where a launch of several fails, what the earlier ones wrote is
- *   undefined.
+ * argument launches no kernel; if one of several launches fails, the output of the earlier ones is
+ * undefined.
  * - It launches and returns: @a stream is a CUstream (0: the default one) of the calling thread's
- *   current context. Results are there when the stream has got to them. A failure on the device
+ *   current context. Results are complete when the stream has run the kernels. A failure on the
+ * device
  *   shows in a later call of the driver, not here.
  * - The struct and @a problem are the caller's and are read or written during the call alone.
  *   Memory of the device is the caller's as well, and must live until the stream is done with it.
- *   It is all on the stream's device. Nothing that is written may overlap anything else that is
- *   read or written.
+ *   It is all on the stream's device. Memory that is written must not overlap other memory of the
+ * call.
  * - A uint64_t named after a tensor is its address on the device, a multiple of its element's size.
  *   Strides are in elements, of the tensor's own type, and never negative; one of an extent of 1 is
- *   not used. An element may lie up to 2^62 elements from the first. Where 0 is allowed for an
- *   address it is said.
+ *   not used. An element may lie up to 2^62 elements from the first. An address may be 0 only where
+ * its comment allows it.
  * - Functions that take a const handle may run in several threads at once, on one stream or
- *   several. wsk_init, wsk_load and wsk_close change the handle: nothing else may use it meanwhile.
+ *   several. wsk_init, wsk_load and wsk_close change the handle: no other call may use it
+ * meanwhile.
  * - No atomics: the same inputs give the same bits on the same device.
  */
 #ifndef WSK_H
@@ -49,10 +50,10 @@ extern "C" {
 
 #define WSK_VERSION "0.3.0"
 
-/** What a function returns. */
+/** The result of a function. */
 enum wsk_status {
 	WSK_OK = 0,
-	WSK_ERR_ARGUMENT = 1,    /**< struct wsk_problem says which, and what is expected */
+	WSK_ERR_ARGUMENT = 1,    /**< struct wsk_problem has its name, and the expected value */
 	WSK_ERR_ALIGNMENT = 2,   /**< an address that is not a multiple of what its type needs */
 	WSK_ERR_RANGE = 3,       /**< a size that does not fit, or whose product overflows */
 	WSK_ERR_UNSUPPORTED = 4, /**< a head dimension or type that has no kernel on this device */
@@ -81,8 +82,8 @@ struct wsk_driver {
 		unsigned, void *, void **, void **);
 };
 
-/** What is loaded: memory of the caller, who frees it after wsk_close(). One serves all devices and
- * threads. */
+/** The loaded kernels: memory of the caller, who frees it after wsk_close(). One handle serves all
+ * devices and threads. */
 struct wsk_handle;
 
 /** WSK_VERSION of the library, for a caller that was built with another header. Lives as long as
@@ -99,15 +100,15 @@ WSK_API size_t wsk_handle_size(void);
 /**
  * Makes a handle of @a memory, aligned like a pointer, of @a size bytes: at least
  * wsk_handle_size(). The functions of @a driver are copied, and must stay loaded as long as the
- * handle is used. Nothing is loaded and no function of the driver is called. WSK_ERR_ALIGNMENT:
+ * handle is used. This loads no kernel and calls no function of the driver. WSK_ERR_ALIGNMENT:
  * memory; WSK_ERR_ARGUMENT: size, driver.
  */
 WSK_API int wsk_init(
 	void *memory, size_t size, const struct wsk_driver *driver, struct wsk_problem *problem);
 
-/** Kernels that are loaded together. Those of attention have the number of the head dimension that
- * they hold: a smaller one takes the least that holds it, and columns beyond it are neither read
- * nor written. */
+/** Kernels that are loaded together. An attention image is numbered by its head dimension. A
+ * smaller head dimension uses the smallest image that fits; columns beyond it are neither read nor
+ * written. */
 enum wsk_image {
 	WSK_CONV = 1,
 	WSK_SCAN = 2,   /**< the selective scan and its state update */
@@ -129,11 +130,11 @@ enum wsk_image {
 WSK_API int wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem);
 
 /**
- * Loads one kernel of an image anew, which struct wsk_problem named. A driver brings a kernel onto
- * the device at its first launch; where there is no memory for that it answers
- * CUDA_ERROR_OUT_OF_MEMORY, and to each later launch of this kernel CUDA_ERROR_UNKNOWN, however
- * much memory there is then. Launches in other threads may go on; no other load may. What was
- * loaded before is never unloaded: CUDA graphs may have its kernels. WSK_ERR_ARGUMENT: handle,
+ * Loads one kernel of an image anew, which struct wsk_problem named. A driver copies a kernel to
+ * the device at its first launch. If memory is short then, that launch fails with
+ * CUDA_ERROR_OUT_OF_MEMORY and each later one with CUDA_ERROR_UNKNOWN, also when memory is free
+ * again. Launches in other threads may go on; no other load may. The earlier copy stays loaded:
+ * CUDA graphs may contain its kernels. WSK_ERR_ARGUMENT: handle,
  * kernel; otherwise as wsk_load().
  */
 WSK_API int wsk_load_again(
@@ -201,7 +202,7 @@ struct wsk_attention {
 	uint64_t lse;
 	int64_t lse_stride_batch, lse_stride_head; /**< packed: lse_stride_batch is not used */
 	/** int32, contiguous. cu_seqlens: [batch + 1], the first row of each sequence and the end of
-	 * the last, for both or for neither; what lies outside of the totals or goes backwards is
+	 * the last, for both or for neither; values outside of the totals and decreasing values are
 	 * clamped, and a sequence longer than `length` is cut off there. Rows that belong to no
 	 * sequence are not written. seqused: [batch], lengths, clamped to the sequence's own; query
 	 * rows beyond become 0 (lse: -infinity), key rows beyond are not seen. 0: none. */
@@ -275,7 +276,7 @@ WSK_API int wsk_decode(const struct wsk_handle *handle, const struct wsk_attenti
 
 /**
  * Bytes of scratch that wsk_decode needs: 4 (head_dim of the image + 2) for each sequence's
- * length_q rows, head and split. UINT64_MAX: there is no such number. Reads batch, heads_q,
+ * length_q rows, head and split. UINT64_MAX: the number overflows. Reads batch, heads_q,
  * head_dim, length_q and splits alone, `size` not either; @a attention is not NULL.
  */
 WSK_API uint64_t wsk_decode_scratch(const struct wsk_attention *attention);
@@ -294,7 +295,7 @@ struct wsk_append {
 	int32_t head_dim;         /**< even, 2 to 1024 */
 	int32_t length_q, length_new,
 		length_k;         /**< 1 to 2^30; length_k: rows that a sequence's cache has */
-	int32_t rotary;       /**< even, at most head_dim; 0 where there is no cos */
+	int32_t rotary;       /**< even, at most head_dim; 0 without cos */
 	int32_t turning_rows; /**< of cos and sin; positions beyond take the last */
 	int32_t interleaved;  /**< x and y are neighbours; 0: of the two halves of `rotary` */
 	int32_t each_row;     /**< query i is at position lengths[b] + i; 0: every one at lengths[b] */
@@ -304,7 +305,7 @@ struct wsk_append {
 	struct wsk_tensor k_new, v_new;
 	struct wsk_tensor k, v;  /**< the cache, written: as in struct wsk_attention */
 	uint64_t lengths;        /**< int32 [batch] */
-	uint64_t cos, sin;       /**< [turning_rows][rotary / 2], contiguous; 0: nothing is turned */
+	uint64_t cos, sin;       /**< [turning_rows][rotary / 2], contiguous; 0: no rotation */
 	uint64_t entries, pages; /**< int32, as in struct wsk_attention; 0: none */
 	int64_t pages_stride_batch;
 };
@@ -373,7 +374,7 @@ struct wsk_scan {
 	/* backward */
 	struct wsk_rows grad_out;           /**< of out_z where there is z */
 	struct wsk_rows grad_u, grad_delta; /**< written */
-	struct wsk_rows grad_z;             /**< written; 0 where there is no z */
+	struct wsk_rows grad_z;             /**< written; 0 without z */
 	uint64_t
 		grad_a; /**< float [channel][state]; this and all that follow are contiguous and written */
 	/** As B and C: of `type` [batch][group][state][time] where they vary, else float
@@ -398,7 +399,7 @@ WSK_API int wsk_scan_backward(const struct wsk_handle *handle, const struct wsk_
 
 /**
  * Bytes of workspace that wsk_scan_forward (@a backward 0) or wsk_scan_backward (1) needs.
- * UINT64_MAX: there is no such number. Reads sizes, types, `parts` and `varies` alone, `size` not
+ * UINT64_MAX: the number overflows. Reads sizes, types, `parts` and `varies` alone, `size` not
  * either; @a scan is not NULL.
  */
 WSK_API uint64_t wsk_scan_workspace(const struct wsk_scan *scan, int32_t backward);
@@ -430,7 +431,7 @@ struct wsk_update {
 	int32_t channels; /**< of a head, 1 to 2^24 */
 	int32_t states;   /**< 1 to 65536 */
 	int32_t groups;   /**< of B and C; divides heads, and head h has group h / (heads / groups) */
-	int32_t entries;  /**< states there are, 1 or more; at least batch where there are no indices */
+	int32_t entries;  /**< number of states, 1 or more; at least batch without indices */
 	int32_t softplus; /**< as in struct wsk_scan */
 	int32_t reserved;
 	uint64_t state; /**< [entry][head][channel][state], read and written; no stride of it is 0 */
@@ -487,8 +488,8 @@ struct wsk_conv {
 	uint64_t weight;      /**< [dim][width], any strides */
 	int64_t weight_stride_channel, weight_stride_tap;
 	uint64_t bias; /**< [dim], contiguous; 0: none */
-	/** int32 [batch][length], contiguous: rows of another number are not seen. A negative one is
-	 * padding: out is 0 there. Not together with states. 0: all rows belong together. */
+	/** int32 [batch][length], contiguous: a row sees rows of its own number only. A negative number
+	 * is padding: out is 0 there. Not together with states. 0: all rows belong together. */
 	uint64_t seq_idx;
 	struct wsk_plane
 		initial_states; /**< [batch][dim][width - 1], the rows before x; data 0: zeros */
@@ -550,7 +551,7 @@ struct wsk_conv_step {
 	uint64_t bias;
 	struct wsk_plane state; /**< [entries][dim][state_length], any strides; read and written */
 	int32_t state_length;   /**< rows, width - 1 to 2^30 */
-	int32_t entries; /**< states there are, 1 or more; at least batch where there are no indices */
+	int32_t entries;        /**< number of states, 1 or more; at least batch without indices */
 	/** int32 [batch], contiguous. Where the new rows begin in the state, which is a circle then:
 	 * row cache_seqlens % state_length. 0: the state moves up, the new rows are its last. */
 	uint64_t cache_seqlens;

@@ -9,7 +9,7 @@
 namespace wsk
 {
 
-/** Which row of which tensor a thread has two elements of. */
+/** The tensor and row of a thread's two elements. */
 struct append_place {
 	int pair, head, row, b;
 

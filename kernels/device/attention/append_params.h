@@ -16,9 +16,9 @@ struct wsk_append_params {
 	struct wsk_view q, q_out;           /**< q_out.data 0: q is not turned */
 	struct wsk_view k_new, v_new, k, v; /**< rows, and the cache */
 	uint64_t lengths;                   /**< int32, batch: rows of the cache before these */
-	uint64_t cos, sin; /**< elements, turning_rows x rotary / 2; 0: nothing is turned */
-	uint64_t entries;  /**< int32, batch: which entry of the cache; 0: that of q */
-	uint64_t pages;    /**< int32, of each sequence; 0: rows in order */
+	uint64_t cos, sin;                  /**< elements, turning_rows x rotary / 2; 0: no rotation */
+	uint64_t entries;                   /**< int32, batch: which entry of the cache; 0: that of q */
+	uint64_t pages;                     /**< int32, of each sequence; 0: rows in order */
 	int64_t pages_batch;
 	int64_t count; /**< of pairs of elements: of q_out, k and v, in this order */
 	int32_t batch, heads_q, heads_k;

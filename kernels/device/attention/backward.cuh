@@ -19,7 +19,8 @@
 namespace wsk
 {
 
-/** What exp2 subtracts from a score: a row without keys, or past the end, gets probabilities of
+/** The value that exp2 subtracts from a score: a row without keys, or past the end, gets
+ * probabilities of
  * 0. */
 WSK_DEVICE float
 to_log2(float lse)
@@ -111,7 +112,7 @@ dq(const wsk_attn_params &p)
 	const int end_row = min(first_row + rows, q_span.length);
 	const sight see(p, q_span, k_span);
 	const chosen blocks(p, at.b, kv_head);
-	/* Where the sequence ends with the first block of queries, there is no set of the second. */
+	/* If the sequence ends within the first block of queries, the second one has no set. */
 	const int block_row = M > 1 && first_row + 64 >= end_row ? first_row : warp_row;
 
 	uint32_t q[M][mine::count / 16][4], dout[M][mine::count / 16][4];

@@ -8,7 +8,8 @@
  * has pairs. Then the warps' results are put together, and by a second kernel those of the splits,
  * in one order.
  *
- * Rows in pages: a block of 16 keys lies in one page, whose rows are a multiple of 16.
+ * Rows in pages: a block of 16 keys is inside one page, because the rows of a page are a multiple
+ * of 16.
  */
 #ifndef WSK_DEVICE_DECODE_CUH
 #define WSK_DEVICE_DECODE_CUH
@@ -47,7 +48,8 @@ load_words(uint32_t (&w)[N], const uint16_t *p, bool inside, bool wide)
 }
 
 /**
- * What a lane holds of a row for a sum over D: pieces of 32 elements, 8 a lane, and for D % 32 ==
+ * The part of a row that a lane holds for a sum over D: pieces of 32 elements, 8 a lane, and for D
+ * % 32 ==
  * 16 one of 16, 4 a lane. Word s of a piece is what the fragment of step s holds.
  */
 template <int D> struct row_words {
@@ -159,7 +161,7 @@ decode(const wsk_attn_params &p)
 		first[i] = counts ? see.first(s) : 0;
 		last[i] = counts ? see.last(s) : -1;
 	}
-	/* What the rows see together, in parts of whole blocks of 64 keys. */
+	/* The union of the keys of all rows, split into whole blocks of 64 keys. */
 	const int from = max(see.first(own.query(0)), 0) & ~63;
 	const int until = see.last(own.query(rows - 1)) + 1;
 	const int part = (max(until - from, 0) + 64 * p.splits - 1) / (64 * p.splits) * 64;
@@ -281,7 +283,7 @@ combine(const wsk_attn_params &p)
 	if (row >= s.given) {
 		return;
 	}
-	/* Of a row that does not count, nobody may have written the parts. */
+	/* The parts of an invalid row may be unwritten. */
 	const int splits = row < s.length ? p.splits : 0;
 	const float *part = (const float *)p.part + at * pitch;
 	float maximum = no_maximum, sum = 0, value[(D + 63) / 64][2] = {}, factor;

@@ -15,7 +15,7 @@ namespace wsk
 
 /**
  * How much of K and V a warp keeps as fragments, beside two accumulators of their size, without
- * spilling: measured with ptxas for sm_75. What is not kept stays in shared memory.
+ * spilling: measured with ptxas for sm_75. The rest stays in shared memory.
  */
 template <int D, bool ANY> struct dkdv_shape {
 	static constexpr int queries = D > 80 ? 16 : 32; /**< rows of one tile */
@@ -29,7 +29,8 @@ template <int Q> struct row_values {
 };
 
 /**
- * Which of a lane's 8 elements of P^T dropout keeps, bit 4 n + i as differentiate() counts them.
+ * The elements of P^T that dropout keeps, of a lane's 8: bit 4 n + i, in the order of
+ * differentiate().
  * They are those of two lanes of dq's fragment: keys and queries have changed places.
  */
 WSK_DEVICE uint32_t
@@ -151,7 +152,7 @@ dkdv(const wsk_attn_params &p)
 	clear(dv[0]);
 	const auto by_row = lane_by_row<D>(shared_address(stage));
 	const auto by_column = lane_by_column<D>(shared_address(stage));
-	/* Queries that see some key of the block: a key j is seen by i from j - offset - right on. */
+	/* Queries that see a key of the block: key j is seen by all i >= j - offset - right. */
 	const int last_key = min(first_key + keys, k_span.length) - 1;
 	const int first = max(first_key - see.offset - see.right, 0) / queries * queries;
 	const int end =

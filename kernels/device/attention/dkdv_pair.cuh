@@ -3,7 +3,7 @@
  *
  * The first keeps K and makes S^T = K Q^T, P and dV; the second keeps V and makes dP^T = V dO^T and
  * dK. Each has the registers of one, and both are busy; P goes from the first to the second by way
- * of shared memory. Of the longest rows there are two such pairs for 16 keys, each with half of the
+ * of shared memory. The longest rows have two such pairs for 16 keys, each with half of the
  * columns. A block goes over the queries in tiles of 16.
  */
 #ifndef WSK_DEVICE_DKDV_PAIR_CUH
@@ -153,7 +153,7 @@ dkdv_pair(const wsk_attn_params &p)
 	}
 	float sum[1][mine::count / 8][4]; /* dV or dK */
 	clear(sum[0]);
-	/* Queries that see some key of the block: a key j is seen by i from j - offset - right on. */
+	/* Queries that see a key of the block: key j is seen by all i >= j - offset - right. */
 	const int last_key = min(first_key + keys, k_span.length) - 1;
 	const int first = max(first_key - see.offset - see.right, 0) / queries * queries;
 	const int end =

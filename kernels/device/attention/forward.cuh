@@ -3,8 +3,8 @@
  *
  * A block of four warps takes 64 M query rows of one head, M x 16 a warp, and goes over the keys in
  * tiles of 32. The next tile is on its way from global memory while this one is computed, into the
- * other of two buffers: one barrier for each tile. Scores and probabilities stay in registers. Of
- * long rows two warps share 16, tiles are 16 keys, and there is one buffer.
+ * other of two buffers: one barrier for each tile. Scores and probabilities stay in registers. For
+ * long rows two warps share 16 rows, tiles have 16 keys, and there is one buffer.
  *
  * Softmax: the maximum that a row subtracts is raised only when a score exceeds it by 8 (in powers
  * of two), so probabilities are at most 256 and the result is the same function of the inputs; what
@@ -77,8 +77,8 @@ exponentiate(softmax_rows &rows, float (&s)[N][4], float scale_log2)
 	}
 }
 
-/** Takes out what a row does not see: keys from @a first_key on, queries by @a query_of a row from
- * @a first_row on. */
+/** Masks the scores of keys that a row does not see. The keys start at @a first_key, the rows
+ * at @a first_row; @a query_of maps rows to queries. */
 template <int N, class QUERY_OF>
 WSK_DEVICE void
 mask_rows(float (&s)[N][4], const sight &see, QUERY_OF query_of, int first_row, int first_key)
@@ -100,8 +100,7 @@ mask_rows(float (&s)[N][4], const sight &see, QUERY_OF query_of, int first_row, 
 	}
 }
 
-/** Probabilities that dropout does not keep become 0, of 16 queries from @a row on and keys from @a
- * key on. */
+/** Sets dropped probabilities to 0, for 16 queries starting at @a row, keys starting at @a key. */
 template <int N>
 WSK_DEVICE void
 drop(float (&s)[N][4], const dropout &random, int row, int key)
@@ -117,8 +116,7 @@ drop(float (&s)[N][4], const dropout &random, int row, int key)
 	}
 }
 
-/** Takes the sink of a head into a row: @a factor is what its accumulators were to be multiplied
- * by. */
+/** Adds the sink of a head to a row: @a factor is the pending factor of its accumulators. */
 WSK_DEVICE void
 add_sink(const wsk_attn_params &p, int head, float &maximum, float &sum, float &factor)
 {
@@ -131,7 +129,7 @@ add_sink(const wsk_attn_params &p, int head, float &maximum, float &sum, float &
 	}
 }
 
-/** Natural logarithm of a row's sum, and what its accumulators are to be multiplied by. */
+/** Natural logarithm of a row's sum, and the factor for its accumulators. */
 WSK_DEVICE float
 finish_row(const wsk_attn_params &p, int head, float maximum, float sum, float &factor)
 {
@@ -147,7 +145,8 @@ enum class kind {
 	SPLIT, /**< the same without dropout; a part of the keys */
 };
 
-/** What a block of the kernel that takes a part of the keys leaves of its rows: o, maximum, sum. */
+/** The results of a block that handles a part of the keys, for each of its rows: o, maximum, sum.
+ * */
 template <int D, int N>
 WSK_DEVICE void
 store_part(const wsk_attn_params &p, const float (&o)[N][4], const softmax_rows &rows,
@@ -205,7 +204,7 @@ forward(const wsk_attn_params &p)
 	auto query_of = [=](int row) { return split ? row / group : row; };
 	const sight see(p, q_span, k_span);
 	const chosen blocks(p, at.b, kv_head);
-	/* Where the sequence ends with the first block of queries, there is no set of the second. */
+	/* If the sequence ends within the first block of queries, the second one has no set. */
 	const int block_row = M > 1 && first_row + 64 >= end_row ? first_row : warp_row;
 
 	if constexpr (split) {

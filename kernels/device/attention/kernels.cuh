@@ -1,8 +1,8 @@
 /**
  * kernels.cuh - the kernels of one head dimension, WSK_HEAD_DIM, by their plain names
  *
- * Included by attn_<head dimension>.cu, each of which becomes one image. bfloat16 is there from
- * compute capability 8.0 on.
+ * Included by attn_<head dimension>.cu, each of which becomes one image. bfloat16 needs compute
+ * capability 8.0 or newer.
  */
 #include "decode.cuh"
 #include "dkdv_pair.cuh"
@@ -75,7 +75,7 @@
 		wsk::decode<wsk::type, WSK_HEAD_DIM>(p); \
 	}
 
-/* Of the head dimensions where 32 rows a warp are more than the kernel above takes. */
+/* For head dimensions where the kernel above cannot hold 32 rows a warp. */
 #define WSK_SPLIT_MANY_KERNEL(type, suffix) \
 	WSK_KERNEL(wsk_split_many_##suffix) \
 	{ \

@@ -12,19 +12,19 @@
 /** Threads of a block of every attention kernel. */
 #define WSK_THREADS 128
 
-/** Rows and keys that one bit of `blocks` stands for. */
+/** One bit of `blocks` covers this many rows and keys. */
 #define WSK_BLOCK 64
 
 /** Rows of queries (times heads of a group) that one block of the decode kernel takes. */
 #define WSK_DECODE_ROWS 16
 
-/** Longer rows it has no registers for: the kernel with parts of the keys takes those. */
+/** Longest row that fits into registers: the kernel with parts of the keys handles longer rows. */
 #define WSK_DECODE_COLUMNS 128
 
 /** Keys that lie behind one another for the decode kernel: rows of a page are a multiple of it. */
 #define WSK_DECODE_KEYS 16
 
-/** `keep` where there is no dropout. */
+/** The value of `keep` without dropout. */
 #define WSK_KEEPS_ALL 255
 
 /** The head dimension is contiguous in every view. */
@@ -43,7 +43,7 @@ struct wsk_attn_params {
 	uint64_t pages;      /**< int32, of each sequence the pages of k and v; 0: rows in order */
 	int64_t pages_batch; /**< in pages */
 	uint64_t sinks;      /**< float, heads: logits that no key has; 0: none */
-	uint64_t random;     /**< uint64, two: what dropout is drawn from */
+	uint64_t random;     /**< two uint64: seed and offset of dropout */
 	uint64_t dlse;       /**< float, laid out as lse: gradient of lse; 0: none */
 	uint64_t blocks;     /**< uint32 bit sets, see wsk.h; 0: every block of keys */
 	int64_t blocks_batch, blocks_head, blocks_row; /**< in words */
@@ -62,7 +62,7 @@ struct wsk_attn_params {
 	int32_t entry_count, page_rows, page_count;    /**< of k and v: entries; rows a page, pages */
 	float softcap;    /**< scores times this are the tangent's argument; 0: no cap */
 	uint32_t keep;    /**< dropout keeps where a random byte is at most this */
-	float keep_scale; /**< what is kept is multiplied by */
+	float keep_scale; /**< factor for kept elements */
 };
 
 #endif

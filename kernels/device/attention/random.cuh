@@ -27,8 +27,9 @@ struct kept {
 	}
 };
 
-/** Of a head of a sequence: draws by where a fragment lies. Seed and offset are read for each:
- * registers are dear. */
+/** Random numbers for one head of a sequence, drawn by the position of a fragment. Seed and offset
+ * are read for each:
+ * registers are scarce. */
 struct dropout {
 	const wsk_attn_params &p;
 	uint32_t head;
@@ -38,8 +39,7 @@ struct dropout {
 		: p(params), head(b * params.heads + head_of_q)
 	{
 	}
-	/** Of queries from @a row on and keys from @a first_key on, multiples of 16, for lane @a
-	 * lane. */
+	/** For queries starting at @a row and keys starting at @a first_key, both multiples of 16. */
 	WSK_DEVICE kept
 	draw(int row, int first_key, int lane) const
 	{

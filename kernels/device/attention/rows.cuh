@@ -151,13 +151,13 @@ struct paged_rows {
 };
 
 /**
- * ROWS rows of two tensors, by way of registers: what is asked for is on its way while the warp
- * computes. In shared memory they are one tile of 2 ROWS rows.
+ * Loads ROWS rows of two tensors through registers, while the warp computes. In shared memory they
+ * are one tile of 2 ROWS rows.
  *
- * Half of the threads bring the rows of one tensor. Of long rows, whose way into shared memory
- * takes as long as the products, as many threads are side by side in a row as the swizzle moves
- * chunks about: a warp asks for whole lines of memory, and 8 threads write to 8 different groups of
- * banks. Of short ones each thread has a part of one row, which takes fewer registers.
+ * Half of the threads load the rows of one tensor. Loading long rows into shared memory takes as
+ * long as the products, so as many threads are side by side in a row as the swizzle permutes
+ * chunks: a warp loads whole lines of memory, and 8 threads write to 8 different groups of banks.
+ * For short rows each thread has a part of one row, which needs fewer registers.
  */
 template <int D, int ROWS> struct pair_loader {
 	static constexpr bool is_long = D > 80;
@@ -170,7 +170,7 @@ template <int D, int ROWS> struct pair_loader {
 	const uint16_t *row; /**< this thread's first element of the sequence's first tile */
 	int64_t step;        /**< elements from row to row */
 	int within;          /**< this thread's first row within ROWS */
-	int chunks;          /**< that there are from this thread's first on */
+	int chunks;          /**< chunks from this thread's first to the end */
 	bool second;         /**< of which tensor this thread's rows are */
 	uint32_t into;       /**< where its first row lies in a tile, and its swizzled chunk */
 	uint32_t swizzled;
@@ -300,8 +300,8 @@ load_tile(unsigned char *into, const uint16_t *rows, int64_t step, int first, in
 		into, [=](int row) { return rows + row * step; }, first, end, chunks, wide);
 }
 
-/** 16 rows of accumulators times @a factor, as elements, into a tile from column @a first_column
- * on. */
+/** Writes 16 rows of accumulators times factor, as elements, into the columns of a tile that start
+ * at first_column. */
 template <class T, int D, int N>
 WSK_DEVICE void
 put_rows(unsigned char *tile_start, const float (&c)[N][4], int first_row, int first_column,
@@ -320,8 +320,9 @@ put_rows(unsigned char *tile_start, const float (&c)[N][4], int first_row, int f
 }
 
 /**
- * N rows of a tile to rows from @a first on, by one warp: zeros from @a end on, nothing from @a
- * given on. Of the columns, W from @a first_column on.
+ * One warp writes N rows of a tile to the rows that start at @a first, W columns that start at @a
+ * first_column. Rows at and behind @a end become zeros; rows at and behind @a given are not
+ * written.
  */
 template <int D, int W, int N>
 WSK_DEVICE void

@@ -87,7 +87,7 @@ lane_by_column(uint32_t tile_address)
 	return typename tile<D>::lane(tile_address, (lane & 7) + (lane >> 4 << 3), lane >> 3 & 1);
 }
 
-/** 16 rows of a tile as A fragments, kept in registers: as many columns as there is room for. */
+/** 16 rows of a tile as A fragments, kept in registers: as many columns as fit. */
 template <int D, int K>
 WSK_DEVICE void
 load_rows(uint32_t (&a)[K][4], const typename tile<D>::lane &lane, uint32_t first_row)
@@ -170,8 +170,8 @@ clear(float (&c)[N][4])
 
 /**
  * Rows whose columns are more than a warp has registers for: C warps share them, each has D / C
- * columns and sums over them alone. What two warps have of the same product is put together by way
- * of shared memory.
+ * columns and sums over them alone. The parts of a product that two warps hold are added through
+ * shared memory.
  */
 template <int D, int C> struct sharing {
 	static constexpr int count = D / C;                 /**< that a warp has */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/** A part of a kernel: there is no call, and arrays that it is handed stay registers. */
+/** A part of a kernel: always inlined, so array arguments stay in registers. */
 #define WSK_DEVICE __device__ __forceinline__
 
 namespace wsk

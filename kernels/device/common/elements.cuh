@@ -3,8 +3,8 @@
  * floats
  *
  * E is float16, bfloat16 or float, and piece<E, N> has N of them, 4, 8 or 16 bytes: one load, one
- * store. Everything is computed in float. bfloat16 works on every device here: it is the upper half
- * of a float, and rounding is done in integers where there is no instruction for it.
+ * store. All arithmetic is in float. bfloat16 works on every device here: it is the upper half of a
+ * float, and devices without the instruction round in integers.
  */
 #ifndef WSK_DEVICE_ELEMENTS_CUH
 #define WSK_DEVICE_ELEMENTS_CUH
@@ -67,7 +67,7 @@ from_float(float x)
 	}
 }
 
-/** Of the low bits, where an element has fewer. */
+/** The element in the low bits of a wider word. */
 template <typename E>
 WSK_DEVICE E
 from_bits(uint32_t bits)
@@ -128,7 +128,7 @@ template <typename E, int N> struct alignas(N * sizeof(E)) piece {
 		}
 	}
 
-	/** Of what no thread writes meanwhile. */
+	/** For memory that no thread writes at the same time. */
 	WSK_DEVICE void
 	load(const E *from)
 	{

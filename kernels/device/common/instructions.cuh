@@ -139,7 +139,7 @@ load_transposed(uint32_t (&r)[4], uint32_t address)
 				 : "memory");
 }
 
-/** Of two warps alone; @a id, 1 to 15, is theirs. */
+/** A barrier of two warps only; id, 1 to 15, belongs to them. */
 WSK_DEVICE void
 meet_pair(int id)
 {

@@ -1,5 +1,5 @@
 /**
- * view.h - where the rows of one tensor lie, as every kernel is told
+ * view.h - address and strides of one tensor, the parameter of every kernel
  *
  * One text for the host (C17) and the device (CUDA C++).
  */

@@ -3,8 +3,8 @@
  *
  * A warp owns a part of one row of one channel, or, where rows are one whole chunk and many, the
  * row of that channel in two sequences, one after the other. It goes over it in chunks, 16 bytes
- * for each lane and step, four steps. What a lane needs of its neighbours' elements it gets from
- * their registers; nothing is in shared memory and no warp waits for another. A row that does not
+ * for each lane and step, four steps. A lane gets its neighbours' elements from their registers;
+ * the kernel uses no shared memory, and warps do not wait for each other. A row that does not
  * begin at 16 bytes is taken as one that begins earlier, with elements that do not count.
  */
 #ifndef WSK_DEVICE_CONV_FIRST_CUH
@@ -16,13 +16,13 @@
 namespace wsk
 {
 
-/** What a warp works at: one part of a row of one channel, of p.rows sequences. Elements count in
+/** The work of a warp: one part of a row of one channel, in p.rows sequences. Elements count in
  * [0, length). */
 template <typename E> struct part_of_row {
 	static constexpr int N = 16 / (int)sizeof(E);
 	int64_t batch;
 	int channel, part, lane;
-	int first, last; /**< [first, last), from a little before the row on */
+	int first, last; /**< [first, last), first may be a little before the row */
 	int length, shift;
 	bool wide;   /**< every plane's rows begin alike, `shift` elements behind 16 bytes */
 	bool around; /**< a piece that is partly in the row may be read, with some of the rows beside */
@@ -100,9 +100,9 @@ hidden(const E *x)
 }
 
 /**
- * N elements from @a at on. @a EVEN: of a chunk that is even; 0 behind the row. Else those outside
- * of the row have any value: a load of each element, which waits for it, is only for the ends of a
- * plane.
+ * Loads N elements: @a at is the first. @a EVEN: of a chunk that is even; 0 behind the row. Else
+ * those outside of the row have any value: a load of each element, which waits for it, is only for
+ * the ends of a plane.
  */
 template <bool EVEN, typename E, int N>
 static WSK_DEVICE void
@@ -131,7 +131,7 @@ store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
 	}
 }
 
-/** @a STEPS pieces of @a plane from @a start on. */
+/** Loads @a STEPS pieces of @a plane, starting at @a start. */
 template <int STEPS, typename E, int N>
 static WSK_DEVICE void
 load_steps(bool even, piece<E, N> (&v)[STEPS], const part_of_row<E> &own, const E *plane, int start)
@@ -201,7 +201,7 @@ take_before(const piece<E, N> &v, piece<E, 4> &edge, int lane)
 template <int W> struct taps {
 	float w[W][1], bias[1];
 
-	/** Of the element whose 3 predecessors are @a f[0] to @a f[2]. */
+	/** For the element whose 3 predecessors are f[0] to f[2]. */
 	WSK_DEVICE float
 	convolve(const float *f) const
 	{

@@ -114,7 +114,8 @@ template <typename E> struct back_steps {
 };
 
 /**
- * Of one chunk, whose steps are in @a v: dx, and what it adds to the sums. @a behind: the 3
+ * Computes dx of one chunk, whose steps are in v, and its contributions to the sums. @a behind: the
+ * 3
  * gradients behind it, for lane 31. @a next: the chunk in front of it is there and even, and is
  * asked for step by step.
  */

@@ -2,8 +2,8 @@
  * last.cuh - the convolution of rows of contiguous channels (channel-last), forward
  *
  * A thread owns 4 neighbouring channels (WSK_CONV_CHANNELS) and goes down a run of rows, with the
- * last W rows of x in registers as floats (window); the next ones are on their way meanwhile
- * (rows.cuh, which says what is in shared memory). Neighbouring threads have neighbouring channels,
+ * last W rows of x in registers as floats (window); the next ones are loaded meanwhile (rows.cuh
+ * documents the shared memory). Neighbouring threads have neighbouring channels,
  * so a row of a warp is one piece of memory; groups of channels, runs of rows and the batch make up
  * the grid. No thread waits for another. seq_idx, where there is one, says which rows belong to the
  * same sequence. The contract is that of causal_conv1d 1.5.3.post1; that the host chooses runs by
@@ -46,8 +46,7 @@ template <int W, int N, bool SEQ> struct window {
 		}
 	}
 
-	/** The W - 1 rows before @a first, of x, of the initial states, or 0: asked for, then taken
-	 * in. */
+	/** Loads the W - 1 rows before @a first: from x, from the initial states, or zeros. */
 	template <typename E, bool WIDE>
 	static WSK_DEVICE void
 	ask(piece<E, N> (&v)[W - 1], const column<E, N, WIDE> &of_x, const column<E, N, WIDE> &initial,
@@ -116,7 +115,7 @@ ask_first(QUEUE &queue, column<E, N, WIDE> *const (&columns)[PLANES], int rows)
 	}
 }
 
-/** Rows before @a last, of the ROWS ones from @a l on. */
+/** The number of rows before @a last among the ROWS rows that start at @a l. */
 template <typename E, int W, int N, bool SEQ, bool WIDE, typename QUEUE>
 static WSK_DEVICE void
 forward_rows(const wsk_conv_params &p, const channel_taps<W, N> &t, window<W, N, SEQ> &win,

@@ -75,7 +75,8 @@ template <typename E, int W, int N, bool WIDE> struct back_run {
 	}
 
 	/**
-	 * Writes the gradient of row @a l, which may be one of the initial states or of another run.
+	 * Writes the gradient of row @a l, which may belong to the initial states or to a different
+	 * run.
 	 * Few rows come here: their addresses are hidden from the compiler, which would keep them in
 	 * registers.
 	 */

@@ -35,7 +35,7 @@ struct wsk_conv_params {
 	int64_t dweight_channel, dweight_tap;
 	int32_t batch, dim, length, width;
 	int32_t weight_type, grad_type; /**< enum wsk_type */
-	int32_t silu, accumulate;       /**< accumulate: dweight and dbias are added to */
+	int32_t silu, accumulate;       /**< accumulate: add to dweight and dbias */
 	int32_t wide;         /**< contiguous channels: all of them, at multiples of a thread's */
 	int32_t weight_whole; /**< the 4 weights of each channel side by side, at 16 bytes */
 	int32_t parts;        /**< backward: partial sums of each weight */

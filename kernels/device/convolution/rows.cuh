@@ -5,8 +5,8 @@
  * the GPU has cp.async (8.0 on) and rows are at whole pieces, they arrive in shared memory, where
  * every thread has places of its own: [rows ahead][planes][128 threads] pieces. That costs no
  * registers, and a thread waits for the oldest row alone; with loads into registers, whose arrivals
- * ptxas counts together, it waits for the newest as well. Elsewhere they arrive in registers. No
- * thread reads another's, so there is no barrier.
+ * ptxas counts together, it waits for the newest as well. Elsewhere they arrive in registers. Each
+ * thread reads only its own places, so a barrier is not needed.
  */
 #ifndef WSK_DEVICE_CONV_ROWS_CUH
 #define WSK_DEVICE_CONV_ROWS_CUH
@@ -74,7 +74,7 @@ template <typename E, int N, bool WIDE> struct column {
 	}
 };
 
-/** Rows of a thread's loop, which knows each row's place when it is compiled. */
+/** Rows of a thread's loop, in which each row's place is a compile-time constant. */
 constexpr int ROWS = 4;
 
 /** Rows ahead in shared memory, and the bytes that they take there. */

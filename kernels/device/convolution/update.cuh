@@ -368,7 +368,7 @@ update_entries(const wsk_conv_update_params &p, const update_taps<W, N> &t, int6
 	}
 }
 
-/** One new row, which a state of S rows takes in. */
+/** Appends one new row to a state of S rows. */
 template <typename STATE, typename E, int W, int S, int COUNT>
 static WSK_DEVICE void
 update_small(const wsk_conv_update_params &p)

@@ -2,8 +2,8 @@
  * weights.cuh - what all kernels of the convolution share: weights of some channels, and the
  * activation
  *
- * Weights and biases are read once, as floats, into the registers of the thread whose channels they
- * are of. Gradients of an activation are those of its sums, computed again.
+ * Weights and biases are read once, as floats, into the registers of the thread that owns their
+ * channels. Gradients of an activation are those of its sums, computed again.
  */
 #ifndef WSK_DEVICE_CONV_WEIGHTS_CUH
 #define WSK_DEVICE_CONV_WEIGHTS_CUH

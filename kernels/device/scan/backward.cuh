@@ -27,7 +27,7 @@
 namespace wsk
 {
 
-/** Of 2 WIDTH values that as many lanes have parts of, each lane keeps those that are its own. */
+/** Adds up 2 WIDTH values that are spread over as many lanes; each lane keeps its own sums. */
 template <int WIDTH>
 WSK_DEVICE void
 sum_columns(float (&v)[HALF], const place &w)
@@ -40,7 +40,7 @@ sum_columns(float (&v)[HALF], const place &w)
 	}
 }
 
-/** Of 16 values that 16 lanes have parts of, the sum of the one that has the lane's number. */
+/** Adds up 16 values that are spread over 16 lanes; returns the sum with the lane's number. */
 WSK_DEVICE float
 sum_columns(float (&v)[HALF], const place &w)
 {
@@ -57,7 +57,7 @@ struct columns {
 	float at[WARPS][32][TILE + 1];
 };
 
-/** Adds up the warps and writes the block's part of dB and dC for the steps from @a t on. */
+/** Adds up the warps and writes the block's part of dB and dC for the steps that start at @a t. */
 WSK_DEVICE void
 put_columns(const columns &from, const wsk_scan_params &p, const place &w, int t)
 {
@@ -148,7 +148,7 @@ template <typename T> struct steps_backward {
 	}
 };
 
-/** What a block of the backward kernel has in shared memory. */
+/** The shared memory of a block of the backward kernel. */
 struct backward_shared {
 	matrices bc;
 	exchange steps[WARPS][3];

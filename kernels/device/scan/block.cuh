@@ -1,5 +1,5 @@
 /**
- * block.cuh - the selective scan: who a thread is, and where its data lies
+ * block.cuh - the selective scan: the position of a thread and of its data
  *
  *     h = exp(delta A) h + delta B u;  y = C h + D u          (Gu and Dao, arXiv:2312.00752, section 3)
  *
@@ -16,7 +16,7 @@
  * Forward has 16 channels a block and 4 a warp: forward.cuh.
  *
  * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C
- * varies as 1, and y = (B C) (h / B). What is in shared memory segment.cuh and forward.cuh say.
+ * varies as 1, and y = (B C) (h / B). segment.cuh and forward.cuh document the shared memory.
  */
 #ifndef WSK_DEVICE_SCAN_BLOCK_CUH
 #define WSK_DEVICE_SCAN_BLOCK_CUH
@@ -45,7 +45,7 @@ template <int N> struct lanes {
 	static_assert(WARPS * COLUMNS == WSK_SCAN_CHANNELS(N), "the host counts blocks");
 };
 
-/** Who a thread is. */
+/** The position of a thread in the problem. */
 struct place {
 	int lane, warp;
 	int column, side; /* channel of the warp; which states and steps of it */
@@ -56,7 +56,7 @@ struct place {
 	int first;      /* state */
 };
 
-/** Of a thread that has N states. */
+/** The position of a thread with N states. */
 template <int N>
 WSK_DEVICE place
 find_place(const wsk_scan_params &p)

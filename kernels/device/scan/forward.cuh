@@ -13,9 +13,9 @@
  *   parts      [lane][steps of a run] float for each warp: each lane's part of y, which the lanes
  *              of a channel add up
  *
- * What takes the time beside the exponentials is reading shared memory, which goes the same way:
- * hence elements of 16 bits, eight steps of a state at once, and rows whose neighbours lie in other
- * banks. Where time is split, h begins with what scan_combine() left of the parts before
+ * The exponentials and the reads of shared memory share one pipeline and take most of the time:
+ * hence elements of 16 bits, eight steps of a state at once, and neighbouring rows in different
+ * banks. If time is split, h begins with the state that scan_combine() left for the previous parts
  * (parts.cuh).
  */
 #ifndef WSK_DEVICE_SCAN_FORWARD_CUH
@@ -26,7 +26,7 @@
 namespace wsk
 {
 
-/** What a thread needs for the steps of a tile: read while the tile before is computed. */
+/** The inputs of a thread for the steps of a tile, read while the previous tile is computed. */
 template <typename T, int N> struct tile_inputs {
 	float4 delta[2], du[2];
 	eight<T> b[N], c[N];

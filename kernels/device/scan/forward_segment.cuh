@@ -1,9 +1,8 @@
 /**
  * forward_segment.cuh - the selective scan, forward: a segment's steps, brought and finished
  *
- * Who brings what, and where it lies in shared memory: forward.cuh says why. What a segment needs
- * of memory is asked for here, one segment ahead, and what it leaves there is written here, but for
- * the states.
+ * forward.cuh explains the layout in shared memory and which thread loads which part. This file
+ * loads the inputs of a segment, one segment ahead, and writes its results except the states.
  */
 #ifndef WSK_DEVICE_SCAN_FORWARD_SEGMENT_CUH
 #define WSK_DEVICE_SCAN_FORWARD_SEGMENT_CUH
@@ -125,7 +124,7 @@ template <typename T, int N> struct own_steps {
 	fetch(const own_rows<T> &rows, const wsk_scan_params &p, const place &w, int t, bool whole)
 	{
 		const T *of_u = rows.u + t, *of_delta = rows.delta + t;
-		/* Where there is no z, what is there: it is not used. */
+		/* Any value if z is absent: it is unused. */
 		const T *of_z = p.z.data ? row_of<T>(p.z, w) + 4 * w.side + t : of_u;
 		if (usually(whole)) {
 #pragma unroll

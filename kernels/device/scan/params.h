@@ -138,7 +138,7 @@ enum wsk_update_flags {
 /** States of a sequence that has kernels of its own: of nearly all models of Mamba. */
 #define WSK_UPDATE_ALONE_STATES 16
 
-/** The usual case of the state update. What is absent has the address of something else. */
+/** The usual case of the state update. Absent tensors get the address of a present one. */
 struct wsk_update_wide_params {
 	struct wsk_wide_rows state; /**< `batch` is that of an entry */
 	struct wsk_wide_rows x, dt, z, out;

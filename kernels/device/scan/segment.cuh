@@ -66,7 +66,7 @@ struct exchange {
 	}
 };
 
-/** What one thread brings: eight steps of two of the 32 rows. */
+/** The part that one thread loads: eight steps of two of the 32 rows. */
 template <typename T> struct segment_part {
 	piece<T, 4> r[2][2];
 };

@@ -115,9 +115,9 @@ address(const wsk_wide_pairs &v, uint32_t first, uint32_t second)
 }
 
 /**
- * What a thread has: 16 bytes of neighbouring states of one channel, in every sequence of its
- * block. Nothing branches before the last load: a thread without a channel or states looks at those
- * of another, and the host lets what is absent lie where something else is.
+ * The part of a thread: 16 bytes of neighbouring states of one channel, in every sequence of its
+ * block. No branch comes before the last load: a thread without a channel or states reads those
+ * of a neighbour, and the host gives absent tensors a valid address.
  */
 template <typename T, typename X, typename M> struct channel_part {
 	static constexpr int COUNT = STATES_OF<T>;
@@ -294,7 +294,7 @@ state_update_wide(const wsk_update_wide_params &p)
 /**
  * One sequence of one head as a model of Mamba decodes it: WSK_UPDATE_ALONE_STATES, A for each of
  * them, z, D and dt_bias, no indices, and a channel for all threads of all blocks. The code is that
- * of any sequence; half of its instructions the compiler leaves out, as it knows all this.
+ * of any sequence; with these constants the compiler removes half of its instructions.
  */
 template <typename T, typename X>
 WSK_DEVICE void
@@ -308,7 +308,8 @@ state_update_alone(const wsk_update_wide_params &p)
 	known.channels = UINT32_MAX;
 	known.lanes = LANES;
 	known.lane_bits = LANES / 2;
-	/* Nothing is said of softplus: its branch keeps what waits for dt behind the last load. */
+	/* softplus is not a constant here: its branch keeps the code that needs dt behind the last
+	 * load. */
 	known.flags &= ~WSK_UPDATE_TIED;
 	known.flags |= WSK_UPDATE_Z | WSK_UPDATE_BIAS;
 	channel_part<T, X, X>(known, 0).template update<1>(known, 0, 1);
