@@ -9,7 +9,7 @@
 #include "plan/select.h"
 #include "plan/units.h"
 #include "publish/catalog.h"
-#include "publish/folder/target.h"
+#include "publish/folder/index_folder.h"
 #include "report/format.h"
 
 #include <string.h>
@@ -523,10 +523,10 @@ ws_against_is_url(const char *index)
 static bool
 read_folder(const char *folder, struct ws_arena *a, wheel_names *names, struct ws_err *err)
 {
-	struct ws_index_target target;
+	struct ws_index_folder target;
 	struct ws_index_catalog catalog = {0};
-	if (!ws_index_target_look(folder, a, &target, err)
-		|| !ws_index_catalog_read(ws_index_target_path(&target, "index.json"), a, &catalog, err)) {
+	if (!ws_index_folder_look(folder, a, &target, err)
+		|| !ws_index_catalog_read(ws_index_folder_path(&target, "index.json"), a, &catalog, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < catalog.entries.len; i++) {

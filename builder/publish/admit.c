@@ -1,13 +1,139 @@
 #include "publish/admit.h"
 
 #include "archive/zip.h"
+#include "base/arena.h"
 #include "base/crypto.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/source.h"
 #include "wheelfile/dist_info.h"
 #include "wheelfile/record_check.h"
 
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- the wheels that a person named ---- */
+
+typedef WS_VEC(const char *) names;
+
+static bool
+list_wheels(const char *folder, struct ws_arena *a, names *found, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	if (!dir) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", folder);
+	}
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' && ws_ends_with(entry->d_name, ".whl")) {
+			*ws_vec_push(found, a) = ws_path_join(a, folder, entry->d_name, NULL);
+		}
+	}
+	if (found->len > 0) {
+		qsort(found->at, found->len, sizeof(*found->at), ws_cmp_strings);
+	}
+	return true;
+}
+
+bool
+ws_index_source_find(
+	const char *named, struct ws_arena *a, struct ws_index_source *source, struct ws_err *err)
+{
+	names found = {0};
+	char *real = realpath(named, NULL); /* the memory of digests is by absolute names */
+	const char *path = ws_arena_strdup(a, real);
+	free(real);
+	if (!path) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", named);
+	}
+	bool is_folder = ws_fs_is_dir(path);
+	if (is_folder && !list_wheels(path, a, &found, err)) {
+		return false;
+	}
+	if (!is_folder) {
+		*ws_vec_push(&found, a) = path;
+	} else if (found.len == 0) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no wheels", named);
+	}
+	*source =
+		(struct ws_index_source){is_folder ? path : ws_path_dir(a, path), found.at, found.len};
+	return true;
+}
+
+/* ---- results of GPU checks ---- */
+
+static bool
+refuse(const char *path, const char *why, struct ws_err *err)
+{
+	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a result of a GPU check: %s", path, why);
+}
+
+/* The first case that is not right; NULL: all are. */
+static const char *
+find_wrong(const struct ws_json *cases, struct ws_arena *a)
+{
+	for (WS_JSON_EACH(item, cases)) {
+		const char *name = ws_json_text(item, "case");
+		if (!ws_json_is_true(item, "right")) {
+			return ws_arena_printf(a, "its case '%s' is wrong", name ? name : "?");
+		}
+	}
+	return NULL;
+}
+
+/* Why it does not count as right; NULL: it does. */
+static const char *
+judge(const struct ws_json *root, const struct ws_json *cases, struct ws_arena *a)
+{
+	const char *device = ws_json_text(ws_json_find(root, "device"), "name");
+	const char *problem = ws_json_text(root, "problem");
+	const char *why = problem ? problem : find_wrong(cases, a);
+	if (!why && !ws_same(ws_json_text(root, "verdict"), "right")) {
+		why = "its verdict is not 'right'";
+	}
+	if (!why && cases->count == 0) {
+		why = "it has no cases";
+	}
+	return why ? ws_arena_printf(a, "the GPU check%s%s did not pass: %s", device ? " on " : "",
+			   device ? device : "", why)
+			   : NULL;
+}
+
+bool
+ws_gpu_check_read(const char *path, struct ws_arena *a, struct ws_map *checks, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	struct ws_digest digest;
+	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
+		return false;
+	}
+	if (!ws_same(ws_json_text(doc.root, "schema"), "wheelsmith.kernels-check/1")) {
+		return refuse(path, "its schema is not 'wheelsmith.kernels-check/1'", err);
+	}
+	const struct ws_json *cases = ws_json_find(doc.root, "cases");
+	if (!cases || cases->kind != WS_JSON_ARRAY) {
+		return refuse(path, "it has no list 'cases'", err);
+	}
+	const char *sha256 = ws_json_text(doc.root, "wheel_sha256");
+	if (!sha256 || !ws_digest_parse(sha256, &digest)) {
+		return refuse(path, "'wheel_sha256' does not say which wheel was checked", err);
+	}
+	sha256 = ws_arena_strdup(a, digest.hex);
+	const char *before = ws_map_get(checks, sha256);
+	if (!before || !before[0]) {
+		const char *why = judge(doc.root, cases, a);
+		ws_map_put(checks, sha256, why ? why : "", a);
+	}
+	return true;
+}
+
+const char *
+ws_gpu_check_refusal(const struct ws_map *checks, const char *sha256)
+{
+	const char *why = ws_map_get(checks, sha256);
+	return !why ? "there is no result of a GPU check of this wheel" : why[0] ? why : NULL;
+}
 
 #define LARGEST_TEXT ((size_t)16 << 20)
 #define LARGEST_FACTS ((size_t)1 << 20)

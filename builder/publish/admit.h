@@ -9,7 +9,30 @@
 #define WS_PUBLISH_ADMIT_H
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "publish/catalog.h"
+
+/** What one word stands for. */
+struct ws_index_source {
+	const char *folder;        /**< absolute: where a build.json may lie */
+	const char *const *wheels; /**< absolute, sorted, at least one */
+	size_t count;
+};
+
+/** A folder without wheels, and what is not there, are WS_ERR_PUBLISH. */
+bool ws_index_source_find(
+	const char *named, struct ws_arena *a, struct ws_index_source *source, struct ws_err *err);
+
+/**
+ * Adds the result in the file @a path to @a checks: the sha256 of its wheel to why it failed (one
+ * line; "" when it passed). Of several for one wheel, one that failed decides. A file that is not
+ * such a result is an error.
+ */
+bool ws_gpu_check_read(
+	const char *path, struct ws_arena *a, struct ws_map *checks, struct ws_err *err);
+
+/** Why the wheel is not to be published: no result, or a failed one. NULL: it passed. */
+const char *ws_gpu_check_refusal(const struct ws_map *checks, const char *sha256);
 
 /** What a build.json says of a wheel that lies beside it. */
 struct ws_index_trusted {

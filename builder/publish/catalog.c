@@ -236,7 +236,7 @@ write_entry(struct ws_json_writer *w, const struct ws_index_entry *entry)
 }
 
 void
-ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_index_answers *paths,
+ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
 	size_t path_count, struct ws_buf *out)
 {
 	struct ws_json_writer *w = ws_json_begin_object();
@@ -263,4 +263,38 @@ ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_i
 		ws_json_close(w);
 	}
 	ws_json_finish(w, WS_JSON_PRETTY, out);
+}
+
+/* ---- yanking ---- */
+
+static bool
+is_meant(const struct ws_index_entry *entry, const char *what, struct ws_arena *a)
+{
+	const char *sign = strstr(what, "==");
+	struct ws_version version;
+	if (!sign) {
+		return strcmp(entry->file, what) == 0
+			|| (entry->variant && strcmp(entry->variant->file, what) == 0);
+	}
+	const char *name = ws_package_normal(ws_arena_copy(a, what, (size_t)(sign - what)), a);
+	const struct ws_version *own = &entry->name.version;
+	return strcmp(name, entry->name.distribution) == 0 && ws_version_parse(sign + 2, a, &version)
+		&& (version.local ? ws_version_cmp(&version, own) : ws_version_cmp_public(&version, own))
+		== 0;
+}
+
+size_t
+ws_index_yank(struct ws_index_catalog *catalog, const char *what, const char *reason, bool *edited,
+	struct ws_arena *a)
+{
+	size_t meant = 0;
+	for (size_t i = 0; i < catalog->entries.len; i++) {
+		struct ws_index_entry *entry = &catalog->entries.at[i];
+		if (is_meant(entry, what, a)) {
+			*edited = *edited || !ws_same(entry->yanked, reason);
+			entry->yanked = reason;
+			meant++;
+		}
+	}
+	return meant;
 }

@@ -55,7 +55,7 @@ struct ws_index_entry {
 };
 
 /** A path of the index and the files that answer there: "cu124-torch2.5". */
-struct ws_index_answers {
+struct ws_index_path {
 	const char *path;
 	const struct ws_index_entry *const *entries; /**< sorted by package, version, file */
 	size_t count;
@@ -79,6 +79,15 @@ bool ws_index_catalog_read(
 
 /** Appends the text; @a paths are written beside. */
 void ws_index_catalog_write(const struct ws_index_catalog *catalog,
-	const struct ws_index_answers *paths, size_t path_count, struct ws_buf *out);
+	const struct ws_index_path *paths, size_t path_count, struct ws_buf *out);
+
+/**
+ * Yanks the wheels that @a what means, or takes that back where @a reason is NULL. @a what is
+ * "NAME==VERSION", with or without a label, or a file name, which may be the variant's. @a reason
+ * is borrowed. Sets @a edited where an entry was not so before.
+ * @return how many are meant.
+ */
+size_t ws_index_yank(struct ws_index_catalog *catalog, const char *what, const char *reason,
+	bool *edited, struct ws_arena *a);
 
 #endif

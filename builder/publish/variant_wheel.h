@@ -19,6 +19,8 @@
 
 #include "publish/catalog.h"
 
+#include <stdbool.h>
+
 /** Its label, "cu13.0_torch2.11_sm90"; NULL: such a wheel has no variant. */
 const char *ws_variant_label(const struct ws_index_entry *entry, struct ws_arena *a);
 
@@ -39,5 +41,9 @@ bool ws_variant_make(const struct ws_index_entry *entry, const char *path, const
 
 /** The entry of the variant, as a page shows it. It has one. */
 struct ws_index_entry ws_variant_entry(const struct ws_index_entry *entry, struct ws_arena *a);
+
+/** Both hold the same files, in any order. False also where one cannot be read as strictly as a
+ * wheel is. */
+bool ws_index_same_wheel(const char *path, const char *other);
 
 #endif

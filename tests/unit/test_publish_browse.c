@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/json.h"
-#include "publish/browse.h"
-#include "publish/paths.h"
+#include "publish/path_wheels.h"
+#include "publish/render.h"
 
 static struct ws_index_entry
 entry_of(const char *file, const char *label, const char *facts, struct ws_arena *a)
@@ -39,7 +39,7 @@ data_of(struct ws_index_catalog *catalog, bool pins, struct ws_arena *a)
 	struct ws_json_doc doc;
 	size_t count;
 	ws_index_catalog_sort(catalog);
-	const struct ws_index_answers *paths = ws_index_variants(catalog, a, &count);
+	const struct ws_index_path *paths = ws_index_paths(catalog, a, &count);
 	ws_index_browse_html(catalog, paths, count, pins, &page);
 	const char *text = ws_buf_copy(&page, a);
 	const char *start = strstr(text, "id=\"data\">");

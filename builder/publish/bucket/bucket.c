@@ -3,7 +3,7 @@
 
 #include "base/crypto.h"
 #include "base/fs.h"
-#include "publish/pages.h"
+#include "publish/render.h"
 
 #include <string.h>
 #include <time.h>

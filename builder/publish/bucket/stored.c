@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "publish/bucket/lock.h"
-#include "publish/manifest.h"
+#include "publish/bucket/publish_lock.h"
+#include "publish/folder/lists.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -64,10 +64,10 @@ read_snapshot(struct storing *s, struct ws_err *err)
 static bool
 note_pages(struct storing *s, const struct ws_sign_key *key, struct ws_err *err)
 {
-	struct ws_index_target t;
+	struct ws_index_folder t;
 	struct ws_index_manifest manifest;
 	bool is_signed;
-	if (!ws_index_target_look(s->work, s->a, &t, err)
+	if (!ws_index_folder_look(s->work, s->a, &t, err)
 		|| !ws_index_manifest_read(&t, key, s->a, &manifest, &is_signed, err)) {
 		return false;
 	}
@@ -167,9 +167,9 @@ put(struct storing *s, const char *key, const char *path, struct ws_err *err)
 }
 
 static bool
-put_page(struct storing *s, const struct ws_index_target *t, const char *name, struct ws_err *err)
+put_page(struct storing *s, const struct ws_index_folder *t, const char *name, struct ws_err *err)
 {
-	const char *path = ws_index_target_path(t, name);
+	const char *path = ws_index_folder_path(t, name);
 	const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
 	/* A store answers a request for "simple/demo/" with the object of exactly that key. */
 	bool is_page = strcmp(ws_path_base(name), "index.html") == 0 && strchr(name, '/');
@@ -221,7 +221,7 @@ is_page_key(const char *name)
 }
 
 static bool
-put_pages(struct storing *s, const struct ws_index_target *t,
+put_pages(struct storing *s, const struct ws_index_folder *t,
 	const struct ws_index_manifest *manifest, size_t *written, struct ws_err *err)
 {
 	struct ws_map now = {0};
@@ -251,11 +251,11 @@ put_pages(struct storing *s, const struct ws_index_target *t,
 }
 
 static bool
-put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, struct ws_err *err)
+put_lists(struct storing *s, const struct ws_index_folder *t, bool is_signed, struct ws_err *err)
 {
 	const char *const names[] = {WS_INDEX_MANIFEST, "index.json", WS_INDEX_SIGNATURE};
 	for (size_t i = 0; i < WS_LEN(names) - !is_signed; i++) {
-		const char *path = ws_index_target_path(t, names[i]);
+		const char *path = ws_index_folder_path(t, names[i]);
 		const char *own = ws_arena_printf(s->a, "@%s/%s", t->current, names[i]);
 		if (!put(s, own, path, err) || (i > 0 && !put(s, names[i], path, err))) {
 			return false;
@@ -267,9 +267,9 @@ put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, st
 /* It comes last, as all that it lists is there by then; in place of the one that this index was
  * made from. */
 static bool
-put_manifest(struct storing *s, const struct ws_index_target *t, struct ws_err *err)
+put_manifest(struct storing *s, const struct ws_index_folder *t, struct ws_err *err)
 {
-	const struct ws_object object = {WS_INDEX_MANIFEST, ws_index_target_path(t, WS_INDEX_MANIFEST),
+	const struct ws_object object = {WS_INDEX_MANIFEST, ws_index_folder_path(t, WS_INDEX_MANIFEST),
 		type_of(WS_INDEX_MANIFEST), PAGES_FOR_MINUTES};
 	enum ws_put put = s->manifest.there ? ws_bucket_replace(s->b, &object, s->manifest.etag, err)
 										: ws_bucket_create(s->b, &object, NULL, err);
@@ -281,10 +281,10 @@ static bool
 put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 {
 	struct ws_stored now = {.there = false};
-	struct ws_index_target t;
+	struct ws_index_folder t;
 	struct ws_index_manifest manifest;
 	bool is_signed;
-	if (!ws_index_target_look(s->work, s->a, &t, err)
+	if (!ws_index_folder_look(s->work, s->a, &t, err)
 		|| !ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err)
 		|| !ws_publish_lock_acquire(s->lock, err)) {
 		return false;

@@ -1,20 +1,300 @@
 #include "publish/folder/audit.h"
 
 #include "archive/zip.h"
+#include "base/arena.h"
 #include "base/fs.h"
 #include "base/source.h"
 #include "publish/folder/lists.h"
-#include "publish/folder/strays.h"
-#include "publish/manifest.h"
 #include "publish/variant_wheel.h"
 #include "wheelfile/dist_info.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+struct search {
+	const struct ws_index_folder *t;
+	const struct ws_index_catalog *catalog;
+	ws_index_stray_fn on_stray;
+	void *self;
+	struct ws_map files; /* names of files/ that the visible snapshot lists, then those of all */
+	bool has_all;
+	struct ws_map pages; /* of the visible snapshot */
+	bool damaged;        /* one of them is missing, or has another size */
+	struct ws_arena *a;
+};
+
+static const char *
+below(const struct search *s, const char *name)
+{
+	return ws_path_join(s->a, s->t->path, name, NULL);
+}
+
+/* ---- files/ ---- */
+
+static void
+add_file(struct search *s, const char *file)
+{
+	ws_map_add(&s->files, file, s->a);
+	ws_map_add(&s->files, ws_arena_printf(s->a, "%s.metadata", file), s->a);
+}
+
+static void
+add_files(struct search *s, const struct ws_index_catalog *catalog)
+{
+	for (size_t i = 0; i < catalog->entries.len; i++) {
+		const struct ws_index_entry *entry = &catalog->entries.at[i];
+		add_file(s, entry->file);
+		if (entry->variant) {
+			add_file(s, entry->variant->file);
+		}
+	}
+}
+
+/* What a publisher is about to list, or was when it died. */
+static void
+add_begun(struct search *s)
+{
+	WS_AUTO_DIR DIR *dir = opendir(s->t->path);
+	const struct dirent *entry;
+	struct ws_err ignored = {0};
+	while (dir && (entry = readdir(dir))) {
+		struct ws_index_catalog begun;
+		const char *path = ws_path_join(s->a, s->t->path, entry->d_name, "tree/index.json", NULL);
+		if (ws_starts_with(entry->d_name, WS_INDEX_NEW)
+			&& ws_index_catalog_read(path, s->a, &begun, &ignored)) {
+			add_files(s, &begun);
+		}
+	}
+}
+
+/* Once, and only where some file is not of the visible one: after a rollback. */
+static bool
+add_older(struct search *s, struct ws_err *err)
+{
+	size_t count = s->has_all ? 0 : 1;
+	const char *const *all = count ? ws_index_folder_snapshots(s->t, s->a, &count) : NULL;
+	s->has_all = true;
+	for (size_t i = 0; i < count; i++) {
+		struct ws_index_catalog older;
+		const char *name = ws_arena_printf(s->a, "@%s/index.json", all[i]);
+		if (!ws_index_catalog_read(below(s, name), s->a, &older, err)) {
+			bool advised = ws_err_has_cure(err) || (err->os != 0 && err->os != ENOENT);
+			return advised ? false
+						   : ws_err_cure(err, "remove '%s', a snapshot that is not shown",
+							   below(s, ws_arena_printf(s->a, "@%s", all[i])));
+		}
+		add_files(s, &older);
+	}
+	if (count > 0) {
+		add_begun(s);
+	}
+	return true;
+}
+
+static bool
+is_listed(struct search *s, const char *name, bool *listed, struct ws_err *err)
+{
+	*listed = ws_map_get(&s->files, name) != NULL;
+	if (!*listed && !add_older(s, err)) {
+		return false;
+	}
+	*listed = ws_map_get(&s->files, name) != NULL;
+	return true;
+}
+
+static bool
+search_files(struct search *s, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(below(s, "files"));
+	const struct dirent *entry;
+	bool listed;
+	while (dir && (entry = readdir(dir))) {
+		const char *path = ws_path_join(s->a, "files", entry->d_name, NULL);
+		if (entry->d_name[0] == '.') {
+			continue;
+		}
+		if (!is_listed(s, entry->d_name, &listed, err)) {
+			return false;
+		}
+		bool plain = !ws_fs_is_link(below(s, path)) && !ws_fs_is_dir(below(s, path));
+		if (!(listed && plain) && !s->on_stray(s->self, path, err)) {
+			return false;
+		}
+	}
+	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", below(s, "files"));
+}
+
+/* ---- the top ---- */
+
+/* A link of the owner's, to a path of the index. */
+static bool
+ends_in_a_snapshot(const struct search *s, const char *name)
+{
+	WS_AUTO_FREE char *top = realpath(s->t->path, NULL);
+	WS_AUTO_FREE char *end = realpath(below(s, name), NULL);
+	return top && end && ws_starts_with(end, top) && ws_starts_with(end + strlen(top), "/@");
+}
+
+static bool
+check_snapshot(struct search *s, const char *name, struct ws_err *err)
+{
+	const char *files = ws_path_join(s->a, name, "files", NULL);
+	if (ws_fs_is_link(below(s, name))) {
+		return s->on_stray(s->self, name, err);
+	}
+	return ws_index_leads_to(below(s, files), "../files") || s->on_stray(s->self, files, err);
+}
+
+static bool
+is_fine(const struct search *s, const char *name)
+{
+	const char *path = below(s, name);
+	bool is_shown = s->t->current && ws_fs_exists(ws_index_folder_path(s->t, name));
+	if (!ws_fs_is_link(path)) {
+		return !is_shown && !ws_fs_is_dir(path);
+	}
+	return ws_index_leads_to(path, ws_arena_printf(s->a, "current/%s", name))
+		|| (!is_shown && ends_in_a_snapshot(s, name));
+}
+
+static bool
+search_top(struct search *s, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(s->t->path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		if (name[0] == '.' || strcmp(name, "files") == 0 || strcmp(name, "current") == 0) {
+			continue;
+		}
+		bool fine = ws_index_is_snapshot(name)
+			? check_snapshot(s, name, err)
+			: is_fine(s, name) || s->on_stray(s->self, name, err);
+		if (!fine) {
+			return false;
+		}
+	}
+	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", s->t->path);
+}
+
+/* ---- the pages of the visible snapshot ---- */
+
+static bool
+check_page(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
+{
+	struct search *s = self;
+	return S_ISDIR(entry->status.st_mode) || strcmp(entry->name, "files") == 0
+		|| ws_map_get(&s->pages, entry->name)
+		|| s->on_stray(s->self, entry->path + strlen(s->t->path) + 1, err);
+}
+
+static bool
+search_pages(struct search *s, struct ws_err *err)
+{
+	struct ws_index_manifest manifest;
+	bool is_signed;
+	if (!ws_index_manifest_read(s->t, NULL, s->a, &manifest, &is_signed, err)) {
+		return false;
+	}
+	ws_map_add(&s->pages, WS_INDEX_MANIFEST, s->a);
+	ws_map_add(&s->pages, WS_INDEX_SIGNATURE, s->a);
+	for (size_t i = 0; i < manifest.count; i++) {
+		const struct ws_index_page_file *file = &manifest.files[i];
+		struct stat status;
+		ws_map_add(&s->pages, file->path, s->a);
+		s->damaged = s->damaged || lstat(ws_index_folder_path(s->t, file->path), &status) != 0
+			|| (uint64_t)status.st_size != file->size_bytes;
+	}
+	return ws_fs_walk(ws_index_folder_path(s->t, ""), check_page, s, err);
+}
+
+static bool
+search_all(struct search *s, struct ws_err *err)
+{
+	add_files(s, s->catalog);
+	if (ws_fs_is_link(below(s, "files"))) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' is a link: the wheels are elsewhere", below(s, "files"));
+	}
+	return search_top(s, err) && search_pages(s, err) && search_files(s, err);
+}
+
+bool
+ws_index_strays(const struct ws_index_folder *t, const struct ws_index_catalog *catalog,
+	ws_index_stray_fn on_stray, void *self, struct ws_err *err)
+{
+	struct search s = {.t = t, .catalog = catalog, .on_stray = on_stray, .self = self, .a = t->a};
+	return search_all(&s, err);
+}
+
+bool
+ws_index_is_stray_file(
+	const struct ws_index_folder *t, const struct ws_index_catalog *catalog, const char *name)
+{
+	struct search s = {.t = t, .catalog = catalog, .a = t->a};
+	struct ws_err ignored = {0};
+	bool listed;
+	add_files(&s, catalog);
+	return is_listed(&s, name, &listed, &ignored) && !listed;
+}
+
+/* ---- mending ---- */
+
+bool
+ws_index_stray_move(const struct ws_index_folder *t, const char *path, struct ws_err *err)
+{
+	const char *folder = ws_path_join(t->a, t->path, ".stray", NULL);
+	const char *from = ws_path_join(t->a, t->path, path, NULL);
+	const char *to = ws_path_join(t->a, folder, ws_path_base(path), NULL);
+	const char *free = to;
+	for (unsigned i = 2; ws_fs_exists(free) || ws_fs_is_link(free); i++) {
+		free = ws_arena_printf(t->a, "%s.%u", to, i);
+	}
+	return ws_fs_mkdirs(folder, err)
+		&& (rename(from, free) == 0
+			|| ws_err_sys(err, WS_ERR_PUBLISH, "cannot move '%s' to '%s'", from, free));
+}
+
+struct mending {
+	struct ws_index_folder *t;
+	size_t count;
+};
+
+static bool
+move(void *self, const char *path, struct ws_err *err)
+{
+	struct mending *m = self;
+	const struct ws_index_folder *t = m->t;
+	const char *link = ws_path_join(t->a, t->path, path, NULL);
+	m->count++;
+	if ((ws_fs_exists(link) || ws_fs_is_link(link)) && !ws_index_stray_move(t, path, err)) {
+		return false;
+	}
+	return path[0] != '@' || !ws_ends_with(path, "/files") || symlink("../files", link) == 0
+		|| ws_err_sys(err, WS_ERR_PUBLISH, "cannot make the link '%s'", link);
+}
+
+bool
+ws_index_strays_mend(struct ws_index_folder *t, const struct ws_index_catalog *catalog,
+	size_t *count, bool *damaged, struct ws_err *err)
+{
+	struct mending m = {.t = t};
+	struct search s = {.t = t, .catalog = catalog, .on_stray = move, .self = &m, .a = t->a};
+	bool done = search_all(&s, err);
+	*count = m.count;
+	*damaged = s.damaged;
+	return done && ws_index_folder_show(t, t->current, err);
+}
+
+/* ---- the audit ---- */
 
 #define LARGEST_METADATA ((size_t)16 << 20)
 
 struct auditing {
-	struct ws_index_target target;
+	struct ws_index_folder target;
 	struct ws_stop *stop;
 	struct ws_arena *a;
 };
@@ -48,7 +328,7 @@ check_pages(struct auditing *au, const struct ws_index_manifest *manifest, struc
 	bool has_catalog = false;
 	for (size_t i = 0; i < manifest->count; i++) {
 		const struct ws_index_page_file *file = &manifest->files[i];
-		const char *path = ws_index_target_path(&au->target, file->path);
+		const char *path = ws_index_folder_path(&au->target, file->path);
 		bool is_catalog = strcmp(file->path, "index.json") == 0;
 		has_catalog = has_catalog || is_catalog;
 		if (!check_file(au, path, file->sha256.hex, file->size_bytes, err)) {
@@ -154,7 +434,7 @@ audit_all(struct auditing *au, const struct ws_sign_key *key, int64_t now_us,
 		|| !check_signed(au, &manifest, audit->is_signed, key, now_us, err)
 		|| !check_pages(au, &manifest, err)
 		|| !ws_index_catalog_read(
-			ws_index_target_path(&au->target, "index.json"), au->a, &catalog, err)
+			ws_index_folder_path(&au->target, "index.json"), au->a, &catalog, err)
 		|| !ws_index_strays(&au->target, &catalog, refuse_stray, au, err)
 		|| !check_wheels(au, &catalog, err)) {
 		return false;
@@ -172,7 +452,7 @@ ws_index_audit(const char *target, const struct ws_sign_key *key, int64_t now_us
 {
 	struct auditing au = {.stop = stop, .a = a};
 	*audit = (struct ws_index_audit){0};
-	if (!ws_index_target_look(target, a, &au.target, err)) {
+	if (!ws_index_folder_look(target, a, &au.target, err)) {
 		return false;
 	}
 	bool fine = audit_all(&au, key, now_us, audit, err);

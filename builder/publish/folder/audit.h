@@ -8,7 +8,32 @@
 #define WS_PUBLISH_FOLDER_AUDIT_H
 
 #include "base/crypto.h"
+#include "publish/catalog.h"
+#include "publish/folder/index_folder.h"
 #include "sys/stop.h"
+
+/** @a path is below the folder: "all", "files/x.whl". False, with err set, ends the search. */
+typedef bool (*ws_index_stray_fn)(void *self, const char *path, struct ws_err *err);
+
+/** Of the index as @a t has it, whose visible catalog is @a catalog. An older one that cannot be
+ * read is an error. */
+bool ws_index_strays(const struct ws_index_folder *t, const struct ws_index_catalog *catalog,
+	ws_index_stray_fn on_stray, void *self, struct ws_err *err);
+
+/** Moves a stray to the folder ".stray". */
+bool ws_index_stray_move(const struct ws_index_folder *t, const char *path, struct ws_err *err);
+
+/**
+ * Moves all of them and makes the links anew; @a count is how many there were. @a damaged: a page
+ * of the visible snapshot is missing or has another size. For who publishes.
+ */
+bool ws_index_strays_mend(struct ws_index_folder *t, const struct ws_index_catalog *catalog,
+	size_t *count, bool *damaged, struct ws_err *err);
+
+/** A file of files/ that no snapshot lists; where an older one cannot be read, none is known to
+ * be. */
+bool ws_index_is_stray_file(
+	const struct ws_index_folder *t, const struct ws_index_catalog *catalog, const char *name);
 
 struct ws_arena;
 

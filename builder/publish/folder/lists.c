@@ -1,16 +1,142 @@
 #include "publish/folder/lists.h"
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "publish/catalog.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* ---- manifest.json ---- */
+
+#define SCHEMA "wheelsmith.manifest/1"
+
+const char *
+ws_index_time_text(int64_t us, struct ws_arena *a)
+{
+	time_t time = (time_t)(us / 1000000);
+	struct tm at;
+	char text[40];
+	gmtime_r(&time, &at);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &at);
+	return ws_arena_printf(a, "%s.%06dZ", text, (int)(us % 1000000));
+}
+
+static int
+cmp_files(const void *x, const void *y)
+{
+	return strcmp(
+		((const struct ws_index_page_file *)x)->path, ((const struct ws_index_page_file *)y)->path);
+}
+
+void
+ws_index_manifest_write(
+	struct ws_index_manifest *manifest, struct ws_index_page_file *files, struct ws_buf *out)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	qsort(files, manifest->count, sizeof(*files), cmp_files);
+	manifest->files = files;
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "schema", SCHEMA);
+	ws_json_add_text(w, "snapshot", manifest->snapshot);
+	ws_json_add_text(w, "created", manifest->created);
+	ws_json_add_text(w, "expires", manifest->expires);
+	ws_json_add_text(w, "key", manifest->key);
+	ws_json_open_list(w, "files");
+	for (size_t i = 0; i < manifest->count; i++) {
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "path", files[i].path);
+		ws_json_add_text(w, "sha256", files[i].sha256.hex);
+		ws_json_add_u64(w, "size", files[i].size_bytes);
+		ws_json_close(w);
+	}
+	ws_json_finish(w, WS_JSON_PRETTY, out);
+}
+
+/* ---- reading ---- */
+
+static bool
+parse(const struct ws_json *root, struct ws_arena *a, struct ws_index_manifest *m)
+{
+	const struct ws_json *list = ws_json_find(root, "files");
+	const char *schema = ws_json_text(root, "schema");
+	if (!schema || strcmp(schema, SCHEMA) != 0 || !list || list->kind != WS_JSON_ARRAY) {
+		return false;
+	}
+	struct ws_index_page_file *files = WS_NEW_N(a, struct ws_index_page_file, list->count);
+	*m = (struct ws_index_manifest){
+		.snapshot = ws_json_text(root, "snapshot"),
+		.created = ws_json_text(root, "created"),
+		.expires = ws_json_text(root, "expires"),
+		.key = ws_json_text(root, "key"),
+		.files = files,
+	};
+	for (WS_JSON_EACH(item, list)) {
+		struct ws_index_page_file *file = &files[m->count++];
+		const char *sha256 = ws_json_text(item, "sha256");
+		file->path = ws_json_text(item, "path");
+		if (!file->path || !ws_path_is_inside(file->path) || !sha256
+			|| !ws_digest_parse(sha256, &file->sha256)
+			|| !ws_json_u64(item, "size", &file->size_bytes)) {
+			return false;
+		}
+	}
+	return m->snapshot && m->created;
+}
+
+static bool
+check_signature(const struct ws_index_folder *t, const struct ws_sign_key *key,
+	const struct ws_buf *text, const struct ws_buf *signature, const struct ws_index_manifest *m,
+	struct ws_err *err)
+{
+	if (!key
+		|| ws_sign_holds(
+			key, ws_buf_text(text), text->len, ws_buf_text(signature), signature->len)) {
+		return true;
+	}
+	struct ws_digest id = ws_sign_key_id(key);
+	if (m->key && !ws_digest_is(&id, m->key)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed by another key: %.16s, not %.16s",
+			t->path, m->key, id.hex);
+	}
+	return ws_err_set(err, WS_ERR_PUBLISH,
+		"the signature of '%s' does not hold: its manifest was changed", t->path);
+}
+
+bool
+ws_index_manifest_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
+	struct ws_arena *a, struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_BUF struct ws_buf signature = {0};
+	struct ws_json_doc doc;
+	const char *path = ws_index_folder_path(t, WS_INDEX_MANIFEST);
+	const char *beside = ws_index_folder_path(t, WS_INDEX_SIGNATURE);
+	*is_signed = ws_fs_exists(beside);
+	if (!ws_fs_read(path, &text, err)
+		|| (*is_signed && !ws_fs_read_at_most(beside, WS_SIGNATURE_BYTES, &signature, err))
+		|| !ws_json_parse(path, ws_buf_text(&text), text.len, WS_JSON_STRICT, a, &doc, err)) {
+		if (err) {
+			err->kind = WS_ERR_PUBLISH;
+		}
+		return false;
+	}
+	if (!parse(doc.root, a, manifest)) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' is not a manifest that this version reads", path);
+	}
+	return !*is_signed || check_signature(t, key, &text, &signature, manifest, err);
+}
+
+/* ---- agreement and damage ---- */
 
 bool
 ws_index_lists_agree(
-	const struct ws_index_target *t, const struct ws_index_manifest *manifest, struct ws_err *err)
+	const struct ws_index_folder *t, const struct ws_index_manifest *manifest, struct ws_err *err)
 {
-	const char *path = ws_index_target_path(t, "index.json");
+	const char *path = ws_index_folder_path(t, "index.json");
 	struct ws_digest digest;
 	if (!ws_digest_file(path, &digest, NULL, err)) {
 		return false;
@@ -25,20 +151,20 @@ ws_index_lists_agree(
 }
 
 static bool
-is_sound(const struct ws_index_target *t, const char *snapshot)
+is_sound(const struct ws_index_folder *t, const char *snapshot)
 {
-	struct ws_index_target older = *t;
+	struct ws_index_folder older = *t;
 	struct ws_index_manifest manifest;
 	struct ws_index_catalog catalog;
 	bool is_signed;
 	older.current = snapshot;
 	return ws_index_manifest_read(&older, NULL, t->a, &manifest, &is_signed, NULL)
 		&& ws_index_lists_agree(&older, &manifest, NULL)
-		&& ws_index_catalog_read(ws_index_target_path(&older, "index.json"), t->a, &catalog, NULL);
+		&& ws_index_catalog_read(ws_index_folder_path(&older, "index.json"), t->a, &catalog, NULL);
 }
 
 bool
-ws_index_lists_read(const struct ws_index_target *t, const struct ws_sign_key *key,
+ws_index_lists_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
 	struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err)
 {
 	if (ws_index_manifest_read(t, key, t->a, manifest, is_signed, err)) {
@@ -50,7 +176,7 @@ ws_index_lists_read(const struct ws_index_target *t, const struct ws_sign_key *k
 }
 
 bool
-ws_index_lists_cure(const struct ws_index_target *t, struct ws_err *err)
+ws_index_lists_cure(const struct ws_index_folder *t, struct ws_err *err)
 {
 	size_t count;
 	bool advised =
@@ -59,11 +185,11 @@ ws_index_lists_cure(const struct ws_index_target *t, struct ws_err *err)
 	if (advised || unread || ws_err_is_stop(err)) {
 		return false;
 	}
-	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
 	for (size_t i = count; i-- > 0;) {
 		if (!ws_same(all[i], t->current) && is_sound(t, all[i])) {
 			ws_err_cure(err, "roll back to '@%s', whose lists hold, and remove '%s'", all[i],
-				ws_index_target_path(t, ""));
+				ws_index_folder_path(t, ""));
 			return ws_err_cure(err, "then publish and yank again what came since");
 		}
 	}

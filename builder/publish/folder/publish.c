@@ -3,15 +3,11 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "publish/admit.h"
+#include "publish/catalog.h"
+#include "publish/folder/audit.h"
 #include "publish/folder/lists.h"
 #include "publish/folder/snapshot.h"
-#include "publish/folder/strays.h"
-#include "publish/gpu_check.h"
-#include "publish/manifest.h"
-#include "publish/same_wheel.h"
-#include "publish/sources.h"
 #include "publish/variant_wheel.h"
-#include "publish/yank.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -21,7 +17,7 @@
 struct publishing {
 	const struct ws_index_order *order;
 	struct ws_arena *a;
-	struct ws_index_target target;
+	struct ws_index_folder target;
 	struct ws_index_catalog catalog;
 	struct ws_map by_file;     /* file name -> sha256, of all that are published */
 	struct ws_map by_spelling; /* normalised name -> file name */
@@ -113,15 +109,15 @@ open_index(struct publishing *p, bool *fresh, struct ws_err *err)
 	const struct ws_index_order *o = p->order;
 	bool make = o->source_count > 0 || o->only_visible;
 	*fresh = true;
-	if (!ws_index_target_open(o->target, make, o->stop, o->wait, o->self, p->a, &p->target, err)
-		|| !ws_index_target_check_current(&p->target, err)) {
+	if (!ws_index_folder_open(o->target, make, o->stop, o->wait, o->self, p->a, &p->target, err)
+		|| !ws_index_folder_check_current(&p->target, err)) {
 		return false;
 	}
 	if (!p->target.current) {
 		return true;
 	}
 	if (!ws_index_catalog_read(
-			ws_index_target_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
+			ws_index_folder_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
 		return refuse_lists(p, err);
 	}
 	for (size_t i = 0; i < p->catalog.entries.len; i++) {
@@ -178,7 +174,7 @@ static bool
 stage(struct publishing *p, const char *file, const struct ws_buf *metadata, struct ws_err *err)
 {
 	const char *name = ws_arena_printf(p->a, "%s.metadata", file);
-	return ws_fs_write(ws_index_target_new_file(&p->target, name), ws_buf_text(metadata),
+	return ws_fs_write(ws_index_folder_new_file(&p->target, name), ws_buf_text(metadata),
 		metadata->len, 0444, err);
 }
 
@@ -235,10 +231,10 @@ static bool
 copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
-	if (!ws_index_target_begin(&p->target, err)) {
+	if (!ws_index_folder_begin(&p->target, err)) {
 		return false;
 	}
-	const char *copy = ws_index_target_new_file(&p->target, wheel->file);
+	const char *copy = ws_index_folder_new_file(&p->target, wheel->file);
 	if (!ws_fs_copy(wheel->path, copy, 0444, err)
 		|| !ws_digest_file(copy, &digest, &wheel->size_bytes, err)) {
 		return false;
@@ -349,7 +345,7 @@ static const char *
 find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
 {
 	struct ws_digest digest;
-	const char *made = ws_index_target_new_file(&p->target, entry->file);
+	const char *made = ws_index_folder_new_file(&p->target, entry->file);
 	if (ws_fs_exists(made)) {
 		return made;
 	}
@@ -374,7 +370,7 @@ add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
 {
 	struct ws_digest made, left;
 	uint64_t left_bytes;
-	const char *copy = ws_index_target_new_file(&p->target, v->file);
+	const char *copy = ws_index_folder_new_file(&p->target, v->file);
 	const char *there = ws_path_join(p->a, p->order->target, "files", v->file, NULL);
 	if (!ws_digest_file(copy, &made, &v->size_bytes, err)) {
 		return false;
@@ -408,7 +404,7 @@ make_variant(
 	struct ws_index_variant *v = WS_NEW(p->a, struct ws_index_variant);
 	*v = (struct ws_index_variant){
 		.label = label, .file = ws_variant_file(entry, label, p->a), .uploaded = p->now};
-	const char *copy = ws_index_target_new_file(&p->target, v->file);
+	const char *copy = ws_index_folder_new_file(&p->target, v->file);
 	if (ws_map_get(&p->by_file, v->file)) {
 		return ws_err_set(err, WS_ERR_PUBLISH,
 			"'%s' would have the variant '%s', which another has", entry->file, v->file);
@@ -438,7 +434,7 @@ add_variants(struct publishing *p, struct ws_err *err)
 			return ws_stop_err(p->order->stop, err);
 		}
 		if (label
-			&& (!ws_index_target_begin(&p->target, err) || !make_variant(p, entry, label, err))) {
+			&& (!ws_index_folder_begin(&p->target, err) || !make_variant(p, entry, label, err))) {
 			return false;
 		}
 	}
@@ -458,7 +454,7 @@ write_snapshot(struct publishing *p, struct ws_err *err)
 		.outcome = p->outcome,
 		.a = p->a,
 	};
-	return ws_index_target_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
+	return ws_index_folder_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
 }
 
 /* A new snapshot takes the place of one whose pages are damaged. A folder that stands for an object
@@ -537,7 +533,7 @@ ws_index_publish(const struct ws_index_order *order, struct ws_arena *a,
 	*outcome = (struct ws_index_outcome){0};
 	p.now = ws_index_time_text(order->now_us, a);
 	bool done = publish(&p, err);
-	ws_index_target_close(&p.target);
+	ws_index_folder_close(&p.target);
 	return finish(done, err);
 }
 
@@ -545,10 +541,10 @@ bool
 ws_index_roll_back(const struct ws_index_order *order, const char *snapshot, struct ws_arena *a,
 	struct ws_err *err)
 {
-	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
+	WS_AUTO_INDEX_FOLDER struct ws_index_folder t = {.lock_fd = -1};
 	const char *name = snapshot[0] == '@' ? snapshot + 1 : snapshot;
-	return finish(ws_index_target_open(
+	return finish(ws_index_folder_open(
 					  order->target, false, order->stop, order->wait, order->self, a, &t, err)
-			&& ws_index_target_show(&t, name, err),
+			&& ws_index_folder_show(&t, name, err),
 		err);
 }

@@ -8,7 +8,7 @@
 #define WS_PUBLISH_FOLDER_PUBLISH_H
 
 #include "base/crypto.h"
-#include "publish/folder/target.h"
+#include "publish/folder/index_folder.h"
 #include "store/ledger.h"
 
 struct ws_index_order {

@@ -3,10 +3,9 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "publish/browse.h"
-#include "publish/manifest.h"
-#include "publish/pages.h"
-#include "publish/paths.h"
+#include "publish/folder/lists.h"
+#include "publish/path_wheels.h"
+#include "publish/render.h"
 #include "publish/variant_wheel.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ typedef WS_VEC(const char *) names;
 static bool
 put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct ws_err *err)
 {
-	bool done = ws_index_target_put(s->target, path, ws_buf_text(text), text->len, err);
+	bool done = ws_index_folder_put(s->target, path, ws_buf_text(text), text->len, err);
 	ws_buf_clear(text);
 	return done;
 }
@@ -103,7 +102,7 @@ put_package(struct ws_index_snapshot *s, const char *path,
 }
 
 static bool
-put_path(struct ws_index_snapshot *s, const struct ws_index_answers *answers, struct ws_err *err)
+put_path(struct ws_index_snapshot *s, const struct ws_index_path *answers, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	names packages = {0};
@@ -130,7 +129,7 @@ put_path(struct ws_index_snapshot *s, const struct ws_index_answers *answers, st
 static bool
 put_all(struct ws_index_snapshot *s, struct ws_err *err)
 {
-	struct ws_index_answers all = {.path = "all", .count = s->catalog->entries.len};
+	struct ws_index_path all = {.path = "all", .count = s->catalog->entries.len};
 	const struct ws_index_entry **entries =
 		WS_NEW_N(s->a, const struct ws_index_entry *, all.count);
 	for (size_t i = 0; i < all.count; i++) {
@@ -161,7 +160,7 @@ check_variants(const struct ws_index_snapshot *s, struct ws_err *err)
 static bool
 put_variants(struct ws_index_snapshot *s, const char **path, struct ws_err *err)
 {
-	struct ws_index_answers answers = ws_index_variant_answers(s->catalog, s->a);
+	struct ws_index_path answers = ws_index_variant_answers(s->catalog, s->a);
 	const struct ws_index_entry **entries =
 		WS_NEW_N(s->a, const struct ws_index_entry *, answers.count);
 	*path = NULL;
@@ -196,14 +195,14 @@ put_manifest(struct ws_index_snapshot *s, struct ws_err *err)
 		.count = s->target->pages.len,
 	};
 	ws_index_manifest_write(&manifest, s->target->pages.at, &text);
-	if (!ws_index_target_put(s->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
+	if (!ws_index_folder_put(s->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
 		return false;
 	}
 	if (!o->key) {
 		return true;
 	}
 	ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
-	return ws_index_target_put(s->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
+	return ws_index_folder_put(s->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
 }
 
 static bool
@@ -211,7 +210,7 @@ put_tree(struct ws_index_snapshot *s, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count;
-	const struct ws_index_answers *paths = ws_index_variants(s->catalog, s->a, &count);
+	const struct ws_index_path *paths = ws_index_paths(s->catalog, s->a, &count);
 	const char **path_names = WS_NEW_N(s->a, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		path_names[i] = paths[i].path;
@@ -235,14 +234,14 @@ put_tree(struct ws_index_snapshot *s, struct ws_err *err)
 bool
 ws_index_snapshot_write(struct ws_index_snapshot *s, struct ws_err *err)
 {
-	s->catalog->snapshot = ws_index_target_next(s->target, s->order->now_us);
+	s->catalog->snapshot = ws_index_folder_next(s->target, s->order->now_us);
 	ws_index_catalog_sort(s->catalog);
-	if (!put_tree(s, err) || !ws_index_target_commit(s->target, s->catalog->snapshot, err)) {
+	if (!put_tree(s, err) || !ws_index_folder_commit(s->target, s->catalog->snapshot, err)) {
 		return false;
 	}
 	s->outcome->changed = true;
 	s->outcome->pages = s->target->pages.len;
 	s->outcome->new_pages = s->target->new_pages;
-	s->outcome->removed = ws_index_target_retain(s->target, s->order->keep);
+	s->outcome->removed = ws_index_folder_retain(s->target, s->order->keep);
 	return true;
 }

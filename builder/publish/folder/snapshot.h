@@ -8,12 +8,12 @@
 #define WS_PUBLISH_FOLDER_SNAPSHOT_H
 
 #include "publish/catalog.h"
+#include "publish/folder/index_folder.h"
 #include "publish/folder/publish.h"
-#include "publish/folder/target.h"
 
 struct ws_index_snapshot {
 	const struct ws_index_order *order; /**< key, valid_s, keep, now_us; target is for messages */
-	struct ws_index_target *target;     /**< begun */
+	struct ws_index_folder *target;     /**< begun */
 	struct ws_index_catalog *catalog;   /**< gets its name, and is sorted */
 	const char *now;                    /**< order->now_us, as text */
 	struct ws_index_outcome *outcome;   /**< paths, pages, removed */

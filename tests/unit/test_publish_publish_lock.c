@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "publish/bucket/lock.h"
+#include "publish/bucket/publish_lock.h"
 #include "publish_world.h"
 
 #include <curl/curl.h>

@@ -5,8 +5,8 @@
  * string is escaped, whatever a wheel says of itself. Addresses are relative: "../../../files/NAME"
  * from "PATH/simple/PACKAGE/", so that a tree can be served from any place. Pure.
  */
-#ifndef WS_PUBLISH_PAGES_H
-#define WS_PUBLISH_PAGES_H
+#ifndef WS_PUBLISH_RENDER_H
+#define WS_PUBLISH_RENDER_H
 
 #include "publish/catalog.h"
 
@@ -39,5 +39,12 @@ void ws_index_put_html(struct ws_buf *out, const char *text);
 
 /** A file name as part of an address: '+' is "%2B" (RFC 3986, all but unreserved characters). */
 void ws_index_put_url(struct ws_buf *out, const char *text);
+
+/**
+ * Appends the page; @a paths are those of the catalog (paths.h), without all/. @a pins: snapshots
+ * have their pages for ever, and can be installed from.
+ */
+void ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
+	size_t count, bool pins, struct ws_buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "publish/pages.h"
+#include "publish/render.h"
 
 #include "base/json.h"
 #include "base/text.h"
@@ -219,4 +219,135 @@ ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 		ws_json_close(w);
 	}
 	ws_json_finish(w, WS_JSON_COMPACT, out);
+}
+
+/* ---- the page for people ---- */
+
+#define NEWEST_MINOR 15 /* of Python, that is offered */
+
+/* browse.html, NUL-terminated. */
+extern const unsigned char ws_index_browse_page[];
+
+/* "3.13t", of those that a wheel answers; what answers all is not listed. */
+static void
+add_pythons(struct ws_json_writer *w, const struct ws_index_entry *entry, struct ws_arena *a)
+{
+	const char *names[64];
+	size_t count = 0;
+	for (unsigned i = 0; i < 62; i++) { /* as catalog.c counts them */
+		unsigned minor = 7 + i % 31;
+		if ((entry->pythons >> i & 1) && minor <= NEWEST_MINOR) {
+			names[count++] = ws_arena_printf(a, "3.%u%s", minor, i >= 31 ? "t" : "");
+		}
+	}
+	bool any = ws_starts_with(entry->name.pythons[0], "py");
+	if (any) {
+		ws_json_add_text(w, "pythons", NULL);
+	} else {
+		ws_json_add_texts(w, "pythons", names, count);
+	}
+}
+
+/* Of NVIDIA's tables: the first driver for each major version of CUDA. */
+static const char *
+driver_for_cuda(const char *cuda)
+{
+	static const char *const drivers[][2] = {
+		{"11.", "450.80.02"}, {"12.", "525.60.13"}, {"13.", "580.65.06"}};
+	for (size_t i = 0; cuda && i < WS_LEN(drivers); i++) {
+		if (strncmp(cuda, drivers[i][0], 2) == 0) {
+			return drivers[i][1];
+		}
+	}
+	return NULL;
+}
+
+/* What its CUDA and its packing need, the later; NULL: none, or not known. */
+static const char *
+driver_of(const struct ws_index_entry *entry, struct ws_arena *a)
+{
+	const char *latest = driver_for_cuda(entry->place_count > 0 ? entry->places[0].cuda : NULL);
+	const struct ws_json *measured = entry->facts ? ws_json_find(entry->facts, "measured") : NULL;
+	const struct ws_json *modules = measured ? ws_json_find(measured, "modules") : NULL;
+	for (const struct ws_json *module = modules ? modules->first : NULL; module;
+		 module = module->next) {
+		const struct ws_json *code = ws_json_find(module, "gpu_code");
+		const char *driver = code ? ws_json_text(code, "driver") : NULL;
+		struct ws_version x, y;
+		if (driver && ws_version_parse(driver, a, &x)
+			&& (!latest || (ws_version_parse(latest, a, &y) && ws_version_cmp(&x, &y) > 0))) {
+			latest = driver;
+		}
+	}
+	return latest;
+}
+
+static void
+add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
+	const struct ws_index_path *paths, size_t count, struct ws_arena *a)
+{
+	const struct ws_arch_set *archs = entry->place_count > 0 ? &entry->places[0].archs : NULL;
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "package", entry->name.distribution);
+	ws_json_add_text(w, "version", entry->name.version.text);
+	ws_json_add_text(w, "file", entry->file);
+	ws_json_add_u64(w, "size", entry->size_bytes);
+	ws_json_add_text(w, "date", ws_arena_copy(a, entry->uploaded, strcspn(entry->uploaded, "T")));
+	ws_json_add_text(w, "sha256", entry->sha256);
+	ws_json_add_text(w, "driver", driver_of(entry, a));
+	ws_json_add_text(w, "yanked", entry->yanked);
+	ws_json_add_text(w, "archs", archs && archs->count > 0 ? ws_arch_set_text(archs, a) : NULL);
+	add_pythons(w, entry, a);
+	ws_json_open_list(w, "in");
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < paths[i].count; j++) {
+			if (paths[i].entries[j] == entry) {
+				ws_json_add_u64(w, NULL, i);
+			}
+		}
+	}
+	ws_json_close(w);
+	ws_json_close(w);
+}
+
+/* JSON that no reader of HTML ends before its end. */
+static void
+put_data(struct ws_buf *out, const struct ws_buf *json)
+{
+	for (size_t i = 0; i < json->len; i++) {
+		if (strchr("<>&", json->data[i])) {
+			ws_buf_printf(out, "\\u%04x", (unsigned)json->data[i]);
+		} else {
+			ws_buf_putc(out, json->data[i]);
+		}
+	}
+}
+
+void
+ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
+	size_t count, bool pins, struct ws_buf *out)
+{
+	static const char mark[] = "@DATA@";
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf json = {0};
+	const char *page = (const char *)ws_index_browse_page;
+	const char *place = strstr(page, mark);
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "title", catalog->title);
+	ws_json_add_text(w, "snapshot", catalog->snapshot);
+	ws_json_add_bool(w, "pins", pins);
+	ws_json_open_list(w, "paths");
+	for (size_t i = 0; i < count; i++) {
+		ws_json_add_text(w, NULL, paths[i].path);
+	}
+	ws_json_close(w);
+	ws_json_open_list(w, "wheels");
+	for (size_t i = 0; i < catalog->entries.len; i++) {
+		add_wheel(w, &catalog->entries.at[i], paths, count, a);
+	}
+	ws_json_finish(w, WS_JSON_COMPACT, &json);
+	ws_buf_add(out, page, (size_t)(place - page));
+	put_data(out, &json);
+	ws_buf_puts(out, place + strlen(mark));
 }

@@ -1,7 +1,7 @@
 /* test_publish_paths.c - which wheels answer in which path. */
 #include "test.h"
 
-#include "publish/paths.h"
+#include "publish/path_wheels.h"
 
 /* A wheel: what it is, when it was published, its file name; its place is the label. */
 struct wheel {
@@ -39,7 +39,7 @@ answers(const struct wheel *wheels, size_t count, struct ws_arena *a)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_index_catalog catalog = catalog_of(wheels, count, a);
 	size_t path_count;
-	const struct ws_index_answers *paths = ws_index_variants(&catalog, a, &path_count);
+	const struct ws_index_path *paths = ws_index_paths(&catalog, a, &path_count);
 	for (size_t i = 0; i < path_count; i++) {
 		ws_buf_printf(&text, "%s:", paths[i].path);
 		for (size_t j = 0; j < paths[i].count; j++) {
@@ -209,7 +209,7 @@ WS_TEST(nobody_gets_two_answers)
 		}
 		struct ws_index_catalog catalog = catalog_of(wheels, WS_LEN(wheels), a);
 		size_t count;
-		const struct ws_index_answers *paths = ws_index_variants(&catalog, a, &count);
+		const struct ws_index_path *paths = ws_index_paths(&catalog, a, &count);
 		assert_true(count > 0);
 		for (size_t i = 0; i < count; i++) {
 			uint64_t answered = 0;

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "publish/folder/target.h"
+#include "publish/folder/index_folder.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@ static bool
 open_at_once(const char *folder, int starts, struct ws_arena *a)
 {
 	char byte;
-	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
+	WS_AUTO_INDEX_FOLDER struct ws_index_folder t = {.lock_fd = -1};
 	struct ws_err err = {0};
 	bool ok = read(starts, &byte, 1) == 0
-		&& ws_index_target_open(folder, true, NULL, NULL, NULL, a, &t, &err);
+		&& ws_index_folder_open(folder, true, NULL, NULL, NULL, a, &t, &err);
 	if (!ok) {
 		fprintf(stderr, "%s\n", err.text);
 	}
@@ -67,10 +67,10 @@ WS_TEST(a_link_to_a_snapshot_may_be_spelled_in_several_ways)
 	const char *link = ws_path_join(a, folder, "current", NULL);
 	for (size_t i = 0; i < WS_LEN(spellings); i++) {
 		struct ws_err err = {0};
-		struct ws_index_target t;
+		struct ws_index_folder t;
 		unlink(link);
 		assert_int_equal(symlink(spellings[i], link), 0);
-		assert_ok(ws_index_target_look(folder, a, &t, &err), err);
+		assert_ok(ws_index_folder_look(folder, a, &t, &err), err);
 		assert_string_equal(t.current, "2026-11-22.1");
 	}
 }
@@ -84,15 +84,15 @@ WS_TEST(what_is_shown_is_a_snapshot_by_its_own_name)
 		"2026-11-22.3"};
 	const char *folder = make_index(a, names, WS_LEN(names));
 	const char *link = ws_path_join(a, folder, "current", NULL);
-	struct ws_index_target t = {.path = folder, .a = a};
+	struct ws_index_folder t = {.path = folder, .a = a};
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
 		struct ws_err err = {0};
-		assert_false(ws_index_target_show(&t, bad[i], &err));
+		assert_false(ws_index_folder_show(&t, bad[i], &err));
 		assert_int_equal(err.kind, WS_ERR_PUBLISH);
 		assert_false(ws_fs_is_link(link));
 	}
 	struct ws_err err = {0};
-	assert_ok(ws_index_target_show(&t, "2026-11-22.2", &err), err);
+	assert_ok(ws_index_folder_show(&t, "2026-11-22.2", &err), err);
 	assert_string_equal(t.current, "2026-11-22.2");
 }
 
@@ -102,11 +102,11 @@ WS_TEST(a_number_that_is_too_large_is_not_a_snapshots)
 	static const char *const names[] = {"@2026-11-22.2", "@2026-11-22.1000000000",
 		"@2026-11-22.18446744073709551615", "@2026-11-22.99999999999999999999999"};
 	const int64_t day_us = 1795305600 * INT64_C(1000000); /* 2026-11-22 */
-	const struct ws_index_target t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
+	const struct ws_index_folder t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
 	size_t count;
-	ws_index_target_snapshots(&t, a, &count);
+	ws_index_folder_snapshots(&t, a, &count);
 	assert_int_equal(count, 1);
-	assert_string_equal(ws_index_target_next(&t, day_us), "2026-11-22.3");
+	assert_string_equal(ws_index_folder_next(&t, day_us), "2026-11-22.3");
 }
 
 /* A clock that is behind would make a name that is taken, or one that goes first of all. */
@@ -114,10 +114,10 @@ WS_TEST(the_next_snapshot_comes_after_the_last)
 {
 	static const char *const names[] = {"@2026-11-20.7", "@2026-11-22.9", "@2026-11-22.10"};
 	const int64_t day_us = 86400 * INT64_C(1000000), here_us = 1795305600 * INT64_C(1000000);
-	const struct ws_index_target t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
-	const struct ws_index_target empty = {.path = ws_test_dir(a), .a = a};
-	assert_string_equal(ws_index_target_next(&t, here_us + day_us), "2026-11-23.1");
-	assert_string_equal(ws_index_target_next(&t, here_us), "2026-11-22.11");
-	assert_string_equal(ws_index_target_next(&t, here_us - 2 * day_us), "2026-11-22.11");
-	assert_string_equal(ws_index_target_next(&empty, here_us), "2026-11-22.1");
+	const struct ws_index_folder t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
+	const struct ws_index_folder empty = {.path = ws_test_dir(a), .a = a};
+	assert_string_equal(ws_index_folder_next(&t, here_us + day_us), "2026-11-23.1");
+	assert_string_equal(ws_index_folder_next(&t, here_us), "2026-11-22.11");
+	assert_string_equal(ws_index_folder_next(&t, here_us - 2 * day_us), "2026-11-22.11");
+	assert_string_equal(ws_index_folder_next(&empty, here_us), "2026-11-22.1");
 }

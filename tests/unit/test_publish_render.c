@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "net/index_page.h"
-#include "publish/pages.h"
+#include "publish/render.h"
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

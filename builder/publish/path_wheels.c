@@ -1,4 +1,4 @@
-#include "publish/paths.h"
+#include "publish/path_wheels.h"
 
 #include "base/arena.h"
 
@@ -325,7 +325,7 @@ add_arch_paths(struct making *m, const struct path *path, const candidates *foun
 	}
 }
 
-static struct ws_index_answers
+static struct ws_index_path
 fill(struct making *m, struct path path)
 {
 	entries chosen = {0};
@@ -340,21 +340,20 @@ fill(struct making *m, struct path path)
 	if (chosen.len > 0) {
 		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
 	}
-	return (struct ws_index_answers){path.name, chosen.at, chosen.len};
+	return (struct ws_index_path){path.name, chosen.at, chosen.len};
 }
 
 static int
 cmp_answers(const void *x, const void *y)
 {
-	return strcmp(
-		((const struct ws_index_answers *)x)->path, ((const struct ws_index_answers *)y)->path);
+	return strcmp(((const struct ws_index_path *)x)->path, ((const struct ws_index_path *)y)->path);
 }
 
-const struct ws_index_answers *
-ws_index_variants(const struct ws_index_catalog *catalog, struct ws_arena *a, size_t *count)
+const struct ws_index_path *
+ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_t *count)
 {
 	struct making m = {.catalog = catalog, .a = a};
-	WS_VEC(struct ws_index_answers) all = {0};
+	WS_VEC(struct ws_index_path) all = {0};
 	add_base_paths(&m);
 	for (size_t i = 0; i < m.paths.len; i++) { /* it grows while it is filled */
 		*ws_vec_push(&all, a) = fill(&m, m.paths.at[i]);
@@ -393,7 +392,7 @@ choose_labelled(const struct making *m, size_t from, size_t to, const char *labe
 	choose(m, &own, &found, chosen);
 }
 
-struct ws_index_answers
+struct ws_index_path
 ws_index_variant_answers(const struct ws_index_catalog *catalog, struct ws_arena *a)
 {
 	struct making m = {.catalog = catalog, .a = a};
@@ -412,5 +411,5 @@ ws_index_variant_answers(const struct ws_index_catalog *catalog, struct ws_arena
 	if (chosen.len > 0) {
 		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
 	}
-	return (struct ws_index_answers){WS_INDEX_VARIANTS, chosen.at, chosen.len};
+	return (struct ws_index_path){WS_INDEX_VARIANTS, chosen.at, chosen.len};
 }

@@ -10,8 +10,8 @@
  * All of it stands on the two conditions. A store may not know them, or not heed them; so they are
  * tried first, and a store without them is refused.
  */
-#ifndef WS_PUBLISH_BUCKET_LOCK_H
-#define WS_PUBLISH_BUCKET_LOCK_H
+#ifndef WS_PUBLISH_BUCKET_PUBLISH_LOCK_H
+#define WS_PUBLISH_BUCKET_PUBLISH_LOCK_H
 
 #include "publish/bucket/bucket.h"
 #include "publish/folder/publish.h"

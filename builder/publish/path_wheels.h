@@ -20,13 +20,13 @@
  * is for wheels that depend on a major version of CUDA alone. Pure: no I/O. all/, which has every
  * wheel, is not among them.
  */
-#ifndef WS_PUBLISH_PATHS_H
-#define WS_PUBLISH_PATHS_H
+#ifndef WS_PUBLISH_PATH_WHEELS_H
+#define WS_PUBLISH_PATH_WHEELS_H
 
 #include "publish/catalog.h"
 
 /** The paths, sorted by name; @a catalog is sorted and outlives them. */
-const struct ws_index_answers *ws_index_variants(
+const struct ws_index_path *ws_index_paths(
 	const struct ws_index_catalog *catalog, struct ws_arena *a, size_t *count);
 
 /** The path of wheel variants. */
@@ -37,7 +37,7 @@ const struct ws_index_answers *ws_index_variants(
  * Python alone, one for each Python, as in a path ("1.0" and "1.0.0" are one release). The entries
  * are the wheels that the variants are of.
  */
-struct ws_index_answers ws_index_variant_answers(
+struct ws_index_path ws_index_variant_answers(
 	const struct ws_index_catalog *catalog, struct ws_arena *a);
 
 #endif

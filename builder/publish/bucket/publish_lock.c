@@ -1,4 +1,4 @@
-#include "publish/bucket/lock.h"
+#include "publish/bucket/publish_lock.h"
 
 #include "base/fs.h"
 #include "sys/clock.h"

@@ -1,4 +1,4 @@
-#include "publish/folder/target.h"
+#include "publish/folder/index_folder.h"
 
 #include "base/fs.h"
 #include "sys/flock.h"
@@ -25,7 +25,7 @@ publish_err(struct ws_err *err)
 }
 
 static char *
-below(const struct ws_index_target *t, const char *name)
+below(const struct ws_index_folder *t, const char *name)
 {
 	return ws_path_join(t->a, t->path, name, NULL);
 }
@@ -59,7 +59,7 @@ ws_index_is_snapshot(const char *name)
 
 /* Somebody's hand may have written "./@2026-11-21.1/". */
 static void
-read_current(struct ws_index_target *t)
+read_current(struct ws_index_folder *t)
 {
 	char text[100];
 	const char *path = below(t, "current");
@@ -83,7 +83,7 @@ read_current(struct ws_index_target *t)
  * this moment.
  */
 static bool
-check_folder(const struct ws_index_target *t, struct ws_err *err)
+check_folder(const struct ws_index_folder *t, struct ws_err *err)
 {
 	WS_AUTO_DIR DIR *dir = opendir(t->path);
 	if (!dir) {
@@ -102,7 +102,7 @@ check_folder(const struct ws_index_target *t, struct ws_err *err)
 }
 
 static void
-remove_left(const struct ws_index_target *t)
+remove_left(const struct ws_index_folder *t)
 {
 	WS_AUTO_DIR DIR *dir = opendir(t->path);
 	const struct dirent *entry;
@@ -120,17 +120,17 @@ refuse_none(const char *path, struct ws_err *err)
 }
 
 bool
-ws_index_target_open(const char *path, bool make, struct ws_stop *stop,
+ws_index_folder_open(const char *path, bool make, struct ws_stop *stop,
 	void (*wait)(void *self, const char *path), void *self, struct ws_arena *a,
-	struct ws_index_target *t, struct ws_err *err)
+	struct ws_index_folder *t, struct ws_err *err)
 {
-	*t = (struct ws_index_target){.path = path, .a = a, .lock_fd = -1};
+	*t = (struct ws_index_folder){.path = path, .a = a, .lock_fd = -1};
 	enum ws_flock_result result = WS_FLOCK_FAILED;
 	size_t count;
 	if (make && !ws_fs_mkdirs(path, err)) {
 		return publish_err(err);
 	}
-	ws_index_target_snapshots(t, a, &count);
+	ws_index_folder_snapshots(t, a, &count);
 	if (!make && count == 0) {
 		return refuse_none(path, err);
 	}
@@ -157,19 +157,19 @@ ws_index_target_open(const char *path, bool make, struct ws_stop *stop,
 }
 
 bool
-ws_index_target_look(
-	const char *path, struct ws_arena *a, struct ws_index_target *t, struct ws_err *err)
+ws_index_folder_look(
+	const char *path, struct ws_arena *a, struct ws_index_folder *t, struct ws_err *err)
 {
-	*t = (struct ws_index_target){.path = path, .a = a, .lock_fd = -1};
+	*t = (struct ws_index_folder){.path = path, .a = a, .lock_fd = -1};
 	read_current(t);
-	if (!ws_index_target_check_current(t, err)) {
+	if (!ws_index_folder_check_current(t, err)) {
 		return false;
 	}
 	return t->current || refuse_none(path, err);
 }
 
 void
-ws_index_target_close(struct ws_index_target *t)
+ws_index_folder_close(struct ws_index_folder *t)
 {
 	if (t->made) {
 		ws_fs_remove(t->made, NULL);
@@ -182,7 +182,7 @@ ws_index_target_close(struct ws_index_target *t)
 }
 
 const char *
-ws_index_target_path(const struct ws_index_target *t, const char *name)
+ws_index_folder_path(const struct ws_index_folder *t, const char *name)
 {
 	const char *folder = t->current ? ws_arena_printf(t->a, "@%s", t->current) : NULL;
 	return folder ? ws_path_join(t->a, t->path, folder, name, NULL) : NULL;
@@ -203,7 +203,7 @@ cmp_snapshots(const void *x, const void *y)
 }
 
 const char *const *
-ws_index_target_snapshots(const struct ws_index_target *t, struct ws_arena *a, size_t *count)
+ws_index_folder_snapshots(const struct ws_index_folder *t, struct ws_arena *a, size_t *count)
 {
 	WS_VEC(const char *) all = {0};
 	WS_AUTO_DIR DIR *dir = opendir(t->path);
@@ -221,10 +221,10 @@ ws_index_target_snapshots(const struct ws_index_target *t, struct ws_arena *a, s
 }
 
 bool
-ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *err)
+ws_index_folder_check_current(const struct ws_index_folder *t, struct ws_err *err)
 {
 	size_t count;
-	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
 	if (t->current || (!t->is_dangling && count < 2)) {
 		return true;
 	}
@@ -240,10 +240,10 @@ ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *er
 }
 
 const char *
-ws_index_target_next(const struct ws_index_target *t, int64_t now_us)
+ws_index_folder_next(const struct ws_index_folder *t, int64_t now_us)
 {
 	size_t count;
-	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
 	time_t seconds = (time_t)(now_us / 1000000);
 	struct tm at;
 	char day[16];
@@ -264,7 +264,7 @@ ws_index_target_next(const struct ws_index_target *t, int64_t now_us)
 /* ---- a new one ---- */
 
 bool
-ws_index_target_begin(struct ws_index_target *t, struct ws_err *err)
+ws_index_folder_begin(struct ws_index_folder *t, struct ws_err *err)
 {
 	if (t->made) {
 		return true;
@@ -280,7 +280,7 @@ ws_index_target_begin(struct ws_index_target *t, struct ws_err *err)
 }
 
 const char *
-ws_index_target_new_file(const struct ws_index_target *t, const char *name)
+ws_index_folder_new_file(const struct ws_index_folder *t, const char *name)
 {
 	return ws_path_join(t->a, t->made, "files", name, NULL);
 }
@@ -295,11 +295,11 @@ is_same(const char *path, const void *bytes, size_t len)
 }
 
 bool
-ws_index_target_put(
-	struct ws_index_target *t, const char *path, const void *bytes, size_t len, struct ws_err *err)
+ws_index_folder_put(
+	struct ws_index_folder *t, const char *path, const void *bytes, size_t len, struct ws_err *err)
 {
 	const char *to = ws_path_join(t->a, t->made, "tree", path, NULL);
-	const char *before = ws_index_target_path(t, path);
+	const char *before = ws_index_folder_path(t, path);
 	if (!ws_fs_mkdirs(ws_path_dir(t->a, to), err)) {
 		return publish_err(err);
 	}
@@ -326,7 +326,7 @@ ws_index_leads_to(const char *path, const char *where)
 /* In one step, whatever was there; a folder is not replaced. */
 static bool
 set_link(
-	const struct ws_index_target *t, const char *name, const char *leads_to, struct ws_err *err)
+	const struct ws_index_folder *t, const char *name, const char *leads_to, struct ws_err *err)
 {
 	const char *path = below(t, name);
 	if (ws_index_leads_to(path, leads_to)) {
@@ -346,7 +346,7 @@ set_link(
 
 /* PATH -> current/PATH for all that the snapshot has. */
 static bool
-link_paths(const struct ws_index_target *t, const char *snapshot, struct ws_err *err)
+link_paths(const struct ws_index_folder *t, const char *snapshot, struct ws_err *err)
 {
 	WS_AUTO_DIR DIR *dir = opendir(below(t, snapshot));
 	const struct dirent *entry;
@@ -362,21 +362,21 @@ link_paths(const struct ws_index_target *t, const char *snapshot, struct ws_err 
 
 /* Ours, to paths that the visible snapshot does not have. */
 static void
-remove_dead_links(const struct ws_index_target *t)
+remove_dead_links(const struct ws_index_folder *t)
 {
 	WS_AUTO_DIR DIR *dir = opendir(t->path);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		const char *path = below(t, entry->d_name);
 		if (ws_index_leads_to(path, ws_arena_printf(t->a, "current/%s", entry->d_name))
-			&& !ws_fs_exists(ws_index_target_path(t, entry->d_name))) {
+			&& !ws_fs_exists(ws_index_folder_path(t, entry->d_name))) {
 			unlink(path);
 		}
 	}
 }
 
 bool
-ws_index_target_show(struct ws_index_target *t, const char *name, struct ws_err *err)
+ws_index_folder_show(struct ws_index_folder *t, const char *name, struct ws_err *err)
 {
 	const char *folder = ws_arena_printf(t->a, "@%s", name);
 	if (!snapshot_of(folder) || !ws_fs_is_dir(below(t, folder))) {
@@ -392,7 +392,7 @@ ws_index_target_show(struct ws_index_target *t, const char *name, struct ws_err 
 
 /* A name that is taken stays as it is: it has the same contents, or somebody's hand was at work. */
 static bool
-move_files(const struct ws_index_target *t, struct ws_err *err)
+move_files(const struct ws_index_folder *t, struct ws_err *err)
 {
 	const char *from = ws_path_join(t->a, t->made, "files", NULL);
 	WS_AUTO_DIR DIR *dir = opendir(from);
@@ -412,7 +412,7 @@ move_files(const struct ws_index_target *t, struct ws_err *err)
 
 /* All that was written lies on the disk, before anything of it is visible. */
 static bool
-sync_made(const struct ws_index_target *t, struct ws_err *err)
+sync_made(const struct ws_index_folder *t, struct ws_err *err)
 {
 	WS_AUTO_FD int fd = open(t->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return (fd >= 0 && syncfs(fd) == 0)
@@ -420,7 +420,7 @@ sync_made(const struct ws_index_target *t, struct ws_err *err)
 }
 
 bool
-ws_index_target_commit(struct ws_index_target *t, const char *name, struct ws_err *err)
+ws_index_folder_commit(struct ws_index_folder *t, const char *name, struct ws_err *err)
 {
 	const char *folder = ws_arena_printf(t->a, "@%s", name);
 	const char *tree = ws_path_join(t->a, t->made, "tree", NULL);
@@ -437,14 +437,14 @@ ws_index_target_commit(struct ws_index_target *t, const char *name, struct ws_er
 	if (!ws_fs_sync_dir(below(t, "files"), err) || !ws_fs_sync_dir(t->path, err)) {
 		return publish_err(err);
 	}
-	return ws_index_target_show(t, name, err);
+	return ws_index_folder_show(t, name, err);
 }
 
 size_t
-ws_index_target_retain(struct ws_index_target *t, size_t keep)
+ws_index_folder_retain(struct ws_index_folder *t, size_t keep)
 {
 	size_t count, gone = 0;
-	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
 	for (size_t i = 0; i < count && count - gone > keep; i++) {
 		const char *folder = below(t, ws_arena_printf(t->a, "@%s", all[i]));
 		const char *away = below(t, ws_arena_printf(t->a, WS_INDEX_NEW "old-%s", all[i]));

@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "publish/folder/audit.h"
-#include "publish/folder/strays.h"
 #include "publish_world.h"
 
 #include <unistd.h>
