@@ -1,8 +1,8 @@
 #include "archive/members.h"
 
-#include "archive/rule_err.h"
 #include "base/fs.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #define NAME_MOST 1024
@@ -24,11 +24,15 @@ bool
 ws_members_refuse(struct ws_members *m, struct ws_err *err, const char *rule, const char *name,
 	const char *format, ...)
 {
+	char detail[400];
 	va_list values;
 	va_start(values, format);
-	ws_rule_err(err, m->archive, "archive", rule, name, format, values);
+	vsnprintf(detail, sizeof(detail), format, values);
 	va_end(values);
-	return false;
+	return name ? ws_err_set(err, WS_ERR_FETCH, "'%s' breaks the archive rule '%s' at '%.250s': %s",
+			   m->archive, rule, name, detail)
+				: ws_err_set(err, WS_ERR_FETCH, "'%s' breaks the archive rule '%s': %s", m->archive,
+					rule, detail);
 }
 
 char *

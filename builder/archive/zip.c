@@ -1,397 +1,279 @@
-/* zip.c - opening: the end records [4.3.14 to 4.3.16], the central directory [4.3.12], what each
- * entry says of itself and what entries are to one another. Their bytes are zip_read.c's, the rules
- * in words zip_rules.c's. */
+/* zip.c - opening: the end records [4.3.14 to 4.3.16], the central directory [4.3.12], and the
+ * order of entries. zip_read.c reads their bytes. */
 #include "archive/zip.h"
 
 #include "archive/zip_format.h"
 #include "base/fs.h"
-#include "base/text.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#define CENTRAL_MAGIC 0x02014b50u   /* [4.3.12] */
+#define END_MAGIC 0x06054b50u       /* [4.3.16] */
+#define END64_MAGIC 0x06064b50u     /* [4.3.14] */
+#define LOCATOR64_MAGIC 0x07064b50u /* [4.3.15] */
+
+/* Fixed parts of records, in bytes. */
+#define CENTRAL_BYTES 46u
+#define END_BYTES 22u
+#define END64_BYTES 56u
+#define LOCATOR64_BYTES 20u
+
+/* Bits 1 and 2 are deflate's level. */
+#define FLAGS_KNOWN (0x6u | WS_ZIP_FLAG_DESCRIPTOR | ZIP_FLAG_UTF8)
+
+/* Extra fields [4.5.3, 4.6.9]. */
+#define EXTRA_ZIP64 0x0001u
+#define EXTRA_UNICODE_PATH 0x7075u
 
 #define NAME_MOST 1024         /* bytes; the longest name in torch's wheels has 167 */
 #define LINK_MOST 4096         /* bytes of a link's target */
 #define RATIO_FLOOR (1u << 20) /* a small file of zeros is not a bomb */
 
+bool
+ws_zip_refuse(struct ws_zip *zip, const char *entry, struct ws_err *err, const char *format, ...)
+{
+	char detail[400];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(detail, sizeof(detail), format, values);
+	va_end(values);
+	zip->is_malformed = true;
+	return entry ? ws_err_set(err, WS_ERR_FETCH, "'%s' is a malformed zip archive at '%.250s': %s",
+			   zip->source->name, entry, detail)
+				 : ws_err_set(err, WS_ERR_FETCH, "'%s' is a malformed zip archive: %s",
+					 zip->source->name, detail);
+}
+
 /* ---- end records ---- */
 
-/* What they say. */
 struct end {
-	uint64_t offset; /* where the first of them begins */
+	uint64_t offset; /* of the first end record */
 	uint64_t count;
 	uint64_t directory_offset, directory_bytes;
 };
 
-/* Offset in the tail of the end record that closes the archive; the tail's length when none
- * does. */
-static size_t
-find_end(struct ws_str tail, bool *trailing)
+/* The end record whose comment ends with the archive; NULL: none. Only sources may have a comment,
+ * and it must not hold the signature of another end record, which Python would find. */
+static const char *
+find_end(struct ws_str tail, bool is_sources)
 {
-	const unsigned char *bytes = (const unsigned char *)tail.s;
-	size_t most = ZIP_END_BYTES + ZIP_COMMENT_MOST;
-	most = most < tail.n ? most : tail.n;
-	*trailing = false;
-	for (size_t back = ZIP_END_BYTES; back <= most; back++) {
-		const unsigned char *at = bytes + tail.n - back;
-		if (ws_zip_u32(at) != ZIP_END_MAGIC) {
-			continue;
+	size_t most = is_sources ? END_BYTES + ZIP_FIELD_MOST : END_BYTES;
+	for (size_t back = END_BYTES; back <= most && back <= tail.n; back++) {
+		const char *at = tail.s + tail.n - back;
+		if (ws_zip_number(at, 4) == END_MAGIC && ws_zip_number(at + 20, 2) == back - END_BYTES) {
+			return memmem(at + END_BYTES, back - END_BYTES, "PK\5\6", 4) ? NULL : at;
 		}
-		if (ws_zip_u16(at + 20) == back - ZIP_END_BYTES) {
-			return tail.n - back;
-		}
-		*trailing = true;
 	}
-	return tail.n;
+	return NULL;
 }
 
+/* Writers add the zip64 records when a value does not fit. Some (CPython) add them from 2 GiB on:
+ * each narrow field holds the sentinel or the same value. The record has no "extensible data"
+ * [4.3.14.1], where a second archive can hide. */
 static bool
-is_or_stands_for(uint64_t narrow, uint64_t sentinel, uint64_t wide)
+read_end64(const char *locator, const char *start, uint64_t offset, struct end *end)
 {
-	return narrow == sentinel || narrow == wide;
-}
-
-/*
- * Writers add these records when a value does not fit, and some (CPython) from 2 GiB on, when it
- * still does; so each narrow field has to be the sentinel or tell the same.
- */
-static bool
-read_zip64_end(
-	struct ws_zip *zip, struct ws_str tail, size_t locator_at, struct end *end, struct ws_err *err)
-{
-	if (locator_at < ZIP64_END_BYTES) {
-		return ws_zip_break(zip, WS_ZIP_ZIP64, NULL, err, "no room for its end record");
+	if ((size_t)(locator - start) < END64_BYTES) {
+		return false;
 	}
-	const unsigned char *locator = (const unsigned char *)tail.s + locator_at;
-	const unsigned char *record = locator - ZIP64_END_BYTES;
-	uint64_t tail_offset = zip->source->size - tail.n;
-	uint64_t offset = tail_offset + locator_at - ZIP64_END_BYTES;
-	if (ws_zip_u64(locator + 8) != offset || ws_zip_u32(record) != ZIP64_END_MAGIC) {
-		return ws_zip_break(
-			zip, WS_ZIP_ZIP64, NULL, err, "its end record is not right before its locator");
-	}
-	if (ws_zip_u32(locator + 4) != 0 || ws_zip_u32(locator + 16) > 1 || ws_zip_u32(record + 16) != 0
-		|| ws_zip_u32(record + 20) != 0) {
-		return ws_zip_break(zip, WS_ZIP_ONE_DISK, NULL, err, "its zip64 records name several");
-	}
-	/* 44 is the record without "extensible data", where a second archive can hide [4.3.14.1]. */
-	if (ws_zip_u64(record + 4) != ZIP64_END_BYTES - 12) {
-		return ws_zip_break(zip, WS_ZIP_ZIP64, NULL, err, "its end record carries extra data");
-	}
-	uint64_t count = ws_zip_u64(record + 32);
-	uint64_t bytes = ws_zip_u64(record + 40);
-	uint64_t start = ws_zip_u64(record + 48);
-	if (ws_zip_u64(record + 24) != count) {
-		return ws_zip_break(zip, WS_ZIP_ONE_DISK, NULL, err, "its counts differ by disk");
-	}
-	if (!is_or_stands_for(end->count, ZIP_SENTINEL16, count)
-		|| !is_or_stands_for(end->directory_bytes, ZIP_SENTINEL32, bytes)
-		|| !is_or_stands_for(end->directory_offset, ZIP_SENTINEL32, start)) {
-		return ws_zip_break(zip, WS_ZIP_ZIP64, NULL, err, "the two end records differ");
-	}
-	*end = (struct end){offset, count, start, bytes};
-	return true;
-}
-
-static bool
-check_place(struct ws_zip *zip, const struct end *end, struct ws_err *err)
-{
-	if (end->directory_bytes > end->offset
-		|| end->directory_offset != end->offset - end->directory_bytes) {
-		return ws_zip_break(zip, WS_ZIP_DIRECTORY, NULL, err,
-			"%ju bytes at %ju do not end at %ju, where the end record begins",
-			(uintmax_t)end->directory_bytes, (uintmax_t)end->directory_offset,
-			(uintmax_t)end->offset);
-	}
-	if (end->directory_bytes > zip->limits.directory_bytes) {
-		return ws_zip_break(zip, WS_ZIP_LIMIT, NULL, err, "a directory of %ju bytes",
-			(uintmax_t)end->directory_bytes);
-	}
-	if (end->count > zip->limits.entries) {
-		return ws_zip_break(zip, WS_ZIP_LIMIT, NULL, err, "%ju entries", (uintmax_t)end->count);
-	}
-	if (end->count > end->directory_bytes / ZIP_CENTRAL_BYTES) {
-		return ws_zip_break(zip, WS_ZIP_COUNT, NULL, err, "%ju entries do not fit in %ju bytes",
-			(uintmax_t)end->count, (uintmax_t)end->directory_bytes);
-	}
-	return true;
+	const char *record = locator - END64_BYTES;
+	const struct end wide = {offset - END64_BYTES, ws_zip_number(record + 32, 8),
+		ws_zip_number(record + 48, 8), ws_zip_number(record + 40, 8)};
+	bool agrees = (end->count == 0xffff || end->count == wide.count)
+		&& (end->directory_bytes == UINT32_MAX || end->directory_bytes == wide.directory_bytes)
+		&& (end->directory_offset == UINT32_MAX || end->directory_offset == wide.directory_offset);
+	*end = wide;
+	return agrees && ws_zip_number(locator + 8, 8) == wide.offset
+		&& ws_zip_number(record, 4) == END64_MAGIC
+		&& ws_zip_number(record + 4, 8) == END64_BYTES - 12 && ws_zip_number(locator + 4, 4) == 0
+		&& ws_zip_number(locator + 16, 4) <= 1 && ws_zip_number(record + 16, 8) == 0
+		&& ws_zip_number(record + 24, 8) == wide.count;
 }
 
 static bool
 read_end(struct ws_zip *zip, struct ws_str tail, struct end *end, struct ws_err *err)
 {
-	bool trailing;
-	size_t at = find_end(tail, &trailing);
-	if (at == tail.n && trailing) {
-		return ws_zip_break(
-			zip, WS_ZIP_TRAILING_DATA, NULL, err, "its end record does not end with the file");
-	}
-	if (at == tail.n) {
-		return ws_zip_break(
-			zip, WS_ZIP_END_RECORD, NULL, err, "it has none; is this a zip archive?");
-	}
-	const unsigned char *record = (const unsigned char *)tail.s + at;
-	size_t comment = ws_zip_u16(record + 20);
-	if (comment > 0 && !zip->limits.is_sources) {
-		return ws_zip_break(
-			zip, WS_ZIP_COMMENT, NULL, err, "the archive has one of %zu bytes", comment);
-	}
-	/* Who looks for the last signature, as Python does, would find another end. */
-	if (memmem(record + ZIP_END_BYTES, comment, "PK\5\6", 4)) {
-		return ws_zip_break(
-			zip, WS_ZIP_COMMENT, NULL, err, "it holds the signature of another end record");
-	}
-	if (ws_zip_u16(record + 4) != 0 || ws_zip_u16(record + 6) != 0
-		|| ws_zip_u16(record + 8) != ws_zip_u16(record + 10)) {
-		return ws_zip_break(zip, WS_ZIP_ONE_DISK, NULL, err, "its end record names several");
+	const char *record = find_end(tail, zip->limits.is_sources);
+	if (!record) {
+		return ws_zip_refuse(zip, NULL, err, "no end record closes it; is it a zip archive?");
 	}
 	*end = (struct end){
-		.offset = zip->source->size - tail.n + at,
-		.count = ws_zip_u16(record + 10),
-		.directory_bytes = ws_zip_u32(record + 12),
-		.directory_offset = ws_zip_u32(record + 16),
+		.offset = zip->source->size - tail.n + (size_t)(record - tail.s),
+		.count = ws_zip_number(record + 10, 2),
+		.directory_bytes = ws_zip_number(record + 12, 4),
+		.directory_offset = ws_zip_number(record + 16, 4),
 	};
-	bool wide = at >= ZIP64_LOCATOR_BYTES
-		&& ws_zip_u32(record - ZIP64_LOCATOR_BYTES) == ZIP64_LOCATOR_MAGIC;
-	if (wide && !read_zip64_end(zip, tail, at - ZIP64_LOCATOR_BYTES, end, err)) {
-		return false;
+	const char *locator = record - LOCATOR64_BYTES;
+	bool wide = (size_t)(record - tail.s) >= LOCATOR64_BYTES
+		&& ws_zip_number(locator, 4) == LOCATOR64_MAGIC;
+	if (ws_zip_number(record + 4, 4) != 0 || ws_zip_number(record + 8, 2) != end->count
+		|| (wide && !read_end64(locator, tail.s, end->offset - LOCATOR64_BYTES, end))) {
+		return ws_zip_refuse(zip, NULL, err, "its end records contradict each other");
 	}
-	return check_place(zip, end, err);
+	if (end->directory_bytes > end->offset
+		|| end->directory_offset != end->offset - end->directory_bytes) {
+		return ws_zip_refuse(
+			zip, NULL, err, "its directory does not end where the end record begins");
+	}
+	if (end->directory_bytes > zip->limits.directory_bytes || end->count > zip->limits.entries) {
+		return ws_zip_refuse(zip, NULL, err, "it has %ju entries, described in %ju bytes",
+			(uintmax_t)end->count, (uintmax_t)end->directory_bytes);
+	}
+	return end->count <= end->directory_bytes / CENTRAL_BYTES
+		|| ws_zip_refuse(
+			zip, NULL, err, "its directory has fewer entries than its end record counts");
 }
 
-/* ---- extra fields [4.5]: a list of (id, length, bytes) ---- */
+/* ---- one entry of the directory ---- */
 
-/* The zip64 field holds exactly what its header lacks, in this order [4.5.3]. */
-static bool
-widen(struct ws_zip *zip, const char *entry, const unsigned char *at, size_t len,
-	struct ws_zip_wide *wide, struct ws_err *err)
+/* Why the extra fields [4.5] cannot be read in one way; NULL: they can. The zip64 field holds what
+ * the header lacks, in this order, and nothing else [4.5.3]. */
+const char *
+ws_zip_read_extra(struct ws_str extra, struct ws_zip_wide *wide)
 {
-	size_t wanted = 8u * (size_t)(wide->wants_size + wide->wants_packed + wide->wants_offset);
-	if (len != wanted || len == 0) {
-		return ws_zip_break(zip, WS_ZIP_ZIP64, entry, err,
-			"its zip64 field has %zu bytes, its header asks for %zu", len, wanted);
-	}
-	uint64_t *const fields[] = {&wide->size_bytes, &wide->packed_bytes, &wide->offset};
-	bool *const wants[] = {&wide->wants_size, &wide->wants_packed, &wide->wants_offset};
+	uint64_t *const fields[] = {&wide->size, &wide->packed, &wide->offset};
+	size_t wanted = 0;
 	for (size_t i = 0; i < WS_LEN(fields); i++) {
-		if (*wants[i]) {
-			*fields[i] = ws_zip_u64(at);
-			*wants[i] = false;
-			at += 8;
-		}
+		wanted += *fields[i] == UINT32_MAX ? 8 : 0;
 	}
-	return true;
-}
-
-bool
-ws_zip_read_extra(struct ws_zip *zip, const char *entry, struct ws_str extra,
-	struct ws_zip_wide *wide, struct ws_err *err)
-{
-	const unsigned char *at = (const unsigned char *)extra.s;
-	bool widened = false;
-	for (size_t left = extra.n; left > 0;) {
-		if (left < 4 || ws_zip_u16(at + 2) > left - 4) {
-			return ws_zip_break(
-				zip, WS_ZIP_EXTRA, entry, err, "a field is longer than the room it has");
+	bool widened = wanted == 0;
+	while (extra.n > 0) {
+		if (extra.n < 4 || ws_zip_number(extra.s + 2, 2) > extra.n - 4) {
+			return "an extra field is cut off";
 		}
-		unsigned id = ws_zip_u16(at);
-		size_t len = ws_zip_u16(at + 2);
-		if (id == ZIP_EXTRA_UNICODE_PATH) {
-			return ws_zip_break(zip, WS_ZIP_EXTRA, entry, err, "a Unicode path gives another name");
+		unsigned id = (unsigned)ws_zip_number(extra.s, 2);
+		size_t len = (size_t)ws_zip_number(extra.s + 2, 2);
+		const char *at = extra.s + 4;
+		if (id == EXTRA_UNICODE_PATH) {
+			return "an extra field gives it a second name";
 		}
-		if (id == ZIP_EXTRA_ZIP64 && widened) {
-			return ws_zip_break(zip, WS_ZIP_ZIP64, entry, err, "its zip64 field is repeated");
+		if (id == EXTRA_ZIP64 && (widened || len != wanted)) {
+			return "its zip64 field is not what its header asks for";
 		}
-		if (id == ZIP_EXTRA_ZIP64) {
-			widened = true;
-			if (!widen(zip, entry, at + 4, len, wide, err)) {
-				return false;
+		for (size_t i = 0; id == EXTRA_ZIP64 && i < WS_LEN(fields); i++) {
+			if (*fields[i] == UINT32_MAX) {
+				*fields[i] = ws_zip_number(at, 8);
+				at += 8;
 			}
 		}
-		at += 4 + len;
-		left -= 4 + len;
+		widened = widened || id == EXTRA_ZIP64;
+		extra = (struct ws_str){extra.s + 4 + len, extra.n - 4 - len};
 	}
-	if (wide->wants_size || wide->wants_packed || wide->wants_offset) {
-		return ws_zip_break(
-			zip, WS_ZIP_ZIP64, entry, err, "its header asks for a zip64 field and has none");
-	}
-	return true;
+	return widened ? NULL : "its header asks for a zip64 field and has none";
 }
 
-/* ---- one entry ---- */
-
-/* ASCII, or UTF-8 where it is marked as such. */
-static bool
-is_encoded(struct ws_str name, bool utf8)
+/* Why the name is not plain; NULL: it is. ASCII, or UTF-8 where a flag says so. */
+static const char *
+find_name_fault(const struct ws_zip_entry *entry, size_t len)
 {
-	while (name.n > 0) {
-		size_t len = ws_utf8_len(name.s, name.n);
-		if (len == 0 || (len > 1 && !utf8)) {
-			return false;
+	if (strlen(entry->name) != len || ws_has_control(entry->name)) {
+		return "its name holds a control character";
+	}
+	for (size_t at = 0, step; at < len; at += step) {
+		step = ws_utf8_len(entry->name + at, len - at);
+		if (step == 0 || (step > 1 && !(entry->flags & ZIP_FLAG_UTF8))) {
+			return "its name is neither ASCII nor marked as UTF-8";
 		}
-		name = (struct ws_str){name.s + len, name.n - len};
-	}
-	return true;
-}
-
-static bool
-check_name(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t len, struct ws_err *err)
-{
-	const char *name = entry->name;
-	if (strlen(name) != len) {
-		return ws_zip_break(zip, WS_ZIP_NAME_TEXT, name, err, "it holds a zero byte");
-	}
-	for (const char *c = name; *c; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-			return ws_zip_break(zip, WS_ZIP_NAME_TEXT, name, err, "it holds a control character");
-		}
-	}
-	if (!is_encoded((struct ws_str){name, len}, entry->flags & ZIP_FLAG_UTF8)) {
-		return ws_zip_break(zip, WS_ZIP_NAME_TEXT, name, err, "in no known encoding");
-	}
-	if (len > NAME_MOST) {
-		return ws_zip_break(zip, WS_ZIP_NAME_PATH, name, err, "it has %zu bytes", len);
 	}
 	char path[NAME_MOST + 1];
-	memcpy(path, name, len + 1);
-	if (entry->is_dir) {
-		path[len - 1] = '\0';
+	if (len > NAME_MOST) {
+		return "its name is too long";
 	}
-	if (!ws_path_is_inside(path)) {
-		return ws_zip_break(zip, WS_ZIP_NAME_PATH, name, err,
-			"it is absolute, leaves the folder or is not in its plain form");
-	}
-	return true;
+	memcpy(path, entry->name, len + 1);
+	path[entry->is_dir ? len - 1 : len] = '\0';
+	return ws_path_is_inside(path)
+		? NULL
+		: "its name is absolute, leaves the folder or is not in its plain form";
 }
 
-/* The system that made the entry is not asked: some readers obey a link's mode from any. */
-static bool
-check_type(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_err *err)
+/* The system that made the entry does not count: some readers obey a link's mode from any. */
+static const char *
+find_entry_fault(const struct ws_zip *zip, const struct ws_zip_entry *entry)
 {
 	mode_t type = entry->mode & S_IFMT;
-	if (type == S_IFLNK && !zip->limits.is_sources) {
-		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err, "it is a link");
+	if (entry->flags & ZIP_FLAGS_ENCRYPTED) {
+		return "it is encrypted";
 	}
-	if (entry->is_link && entry->size_bytes > LINK_MOST) {
-		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err, "a link with a target of %ju bytes",
-			(uintmax_t)entry->size_bytes);
-	}
-	if (type != 0 && !entry->is_link && type != (entry->is_dir ? S_IFDIR : S_IFREG)) {
-		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err,
-			"its mode is %06o, its name that of a %s", (unsigned)entry->mode,
-			entry->is_dir ? "folder" : "file");
-	}
-	if (entry->is_dir && entry->size_bytes > 0) {
-		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err, "a folder with contents");
-	}
-	return true;
-}
-
-static bool
-check_coding(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_err *err)
-{
-	const unsigned secret = ZIP_FLAG_ENCRYPTED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED;
-	if (entry->flags & secret) {
-		return ws_zip_break(zip, WS_ZIP_ENCRYPTED, entry->name, err, "its flags say so");
-	}
-	if (entry->flags & ~ZIP_FLAGS_KNOWN) {
-		return ws_zip_break(
-			zip, WS_ZIP_FLAGS, entry->name, err, "its flags are 0x%04x", entry->flags);
+	if (entry->flags & ~FLAGS_KNOWN) {
+		return "it has unknown flags";
 	}
 	if (entry->method != 0 && entry->method != 8) {
-		return ws_zip_break(
-			zip, WS_ZIP_METHOD, entry->name, err, "its method is %u", entry->method);
+		return "it is neither stored nor deflated";
 	}
 	if (entry->method == 0 && entry->packed_bytes != entry->size_bytes) {
-		return ws_zip_break(zip, WS_ZIP_SIZE, entry->name, err,
-			"stored, but packed into %ju bytes from %ju", (uintmax_t)entry->packed_bytes,
-			(uintmax_t)entry->size_bytes);
+		return "it is stored, and its two sizes differ";
 	}
-	return true;
-}
-
-static bool
-check_bomb(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_err *err)
-{
-	if (entry->size_bytes > RATIO_FLOOR
-		&& entry->size_bytes / zip->limits.ratio > entry->packed_bytes) {
-		return ws_zip_break(zip, WS_ZIP_BOMB, entry->name, err, "%ju bytes packed into %ju",
-			(uintmax_t)entry->size_bytes, (uintmax_t)entry->packed_bytes);
+	if (type == S_IFLNK && !zip->limits.is_sources) {
+		return "it is a link";
 	}
-	if (entry->size_bytes > zip->limits.total_bytes - zip->total_bytes) {
-		return ws_zip_break(zip, WS_ZIP_BOMB, entry->name, err,
-			"contents up to here are larger than %ju bytes", (uintmax_t)zip->limits.total_bytes);
+	if (entry->is_link && entry->size_bytes > LINK_MOST) {
+		return "it is a link with a long target";
 	}
-	zip->total_bytes += entry->size_bytes;
-	return true;
+	if (type != 0 && !entry->is_link && type != (entry->is_dir ? S_IFDIR : S_IFREG)) {
+		return "its mode is not that of a file or folder of this name";
+	}
+	if (entry->is_dir && entry->size_bytes > 0) {
+		return "it is a folder with contents";
+	}
+	bool bomb = entry->size_bytes > RATIO_FLOOR
+		&& entry->size_bytes / zip->limits.ratio > entry->packed_bytes;
+	return bomb || entry->size_bytes > zip->limits.total_bytes - zip->total_bytes
+		? "its contents are absurdly large"
+		: NULL;
 }
 
 /* Takes one record off @a rest. */
 static bool
-parse_record(struct ws_zip *zip, struct ws_str *rest, struct ws_arena *a,
-	struct ws_zip_entry *entry, struct ws_err *err)
+read_record(struct ws_zip *zip, struct ws_str *rest, struct ws_arena *a, struct ws_zip_entry *entry,
+	struct ws_err *err)
 {
-	const unsigned char *at = (const unsigned char *)rest->s;
-	if (rest->n < ZIP_CENTRAL_BYTES || ws_zip_u32(at) != ZIP_CENTRAL_MAGIC) {
-		return ws_zip_break(zip, WS_ZIP_COUNT, NULL, err,
-			"the end record counts more entries than the directory has");
+	const char *at = rest->s;
+	if (rest->n < CENTRAL_BYTES || ws_zip_number(at, 4) != CENTRAL_MAGIC) {
+		return ws_zip_refuse(zip, NULL, err, "its directory is cut off");
 	}
-	size_t name_len = ws_zip_u16(at + 28);
-	size_t extra_len = ws_zip_u16(at + 30);
-	size_t comment_len = ws_zip_u16(at + 32);
-	size_t len = ZIP_CENTRAL_BYTES + name_len + extra_len + comment_len;
+	struct ws_str name = {at + CENTRAL_BYTES, (size_t)ws_zip_number(at + 28, 2)};
+	struct ws_str extra = {name.s + name.n, (size_t)ws_zip_number(at + 30, 2)};
+	size_t len = CENTRAL_BYTES + name.n + extra.n;
 	if (rest->n < len) {
-		return ws_zip_break(zip, WS_ZIP_DIRECTORY, NULL, err, "its last record is cut off");
+		return ws_zip_refuse(zip, NULL, err, "its directory is cut off");
 	}
-	const char *name = rest->s + ZIP_CENTRAL_BYTES;
+	*rest = (struct ws_str){at + len, rest->n - len};
 	struct ws_zip_wide wide = {
-		.packed_bytes = ws_zip_u32(at + 20),
-		.size_bytes = ws_zip_u32(at + 24),
-		.offset = ws_zip_u32(at + 42),
-	};
-	wide.wants_packed = wide.packed_bytes == ZIP_SENTINEL32;
-	wide.wants_size = wide.size_bytes == ZIP_SENTINEL32;
-	wide.wants_offset = wide.offset == ZIP_SENTINEL32;
+		ws_zip_number(at + 24, 4), ws_zip_number(at + 20, 4), ws_zip_number(at + 42, 4)};
 	*entry = (struct ws_zip_entry){
-		.name = ws_arena_copy(a, name, name_len),
-		.flags = ws_zip_u16(at + 8),
-		.method = ws_zip_u16(at + 10),
-		.crc = ws_zip_u32(at + 16),
-		.mode = (mode_t)(ws_zip_u32(at + 38) >> 16),
-		.is_dir = name_len > 0 && name[name_len - 1] == '/',
+		.name = ws_str_copy(name, a),
+		.flags = (uint16_t)ws_zip_number(at + 8, 2),
+		.method = (uint16_t)ws_zip_number(at + 10, 2),
+		.crc = (uint32_t)ws_zip_number(at + 16, 4),
+		.mode = (mode_t)ws_zip_number(at + 40, 2),
+		.is_dir = name.n > 0 && name.s[name.n - 1] == '/',
 	};
-	*rest = (struct ws_str){rest->s + len, rest->n - len};
-	if (comment_len > 0) {
-		return ws_zip_break(zip, WS_ZIP_COMMENT, entry->name, err, "the entry has one");
-	}
-	if (ws_zip_u16(at + 34) != 0) {
-		return ws_zip_break(zip, WS_ZIP_ONE_DISK, entry->name, err, "the entry is on another");
-	}
-	if (!check_name(zip, entry, name_len, err)
-		|| !ws_zip_read_extra(
-			zip, entry->name, (struct ws_str){name + name_len, extra_len}, &wide, err)) {
-		return false;
+	const char *fault = find_name_fault(entry, name.n);
+	fault = fault ? fault : ws_zip_read_extra(extra, &wide);
+	if (!fault && ws_zip_number(at + 32, 4) != 0) {
+		fault = "it has a comment, or is on another disk";
 	}
 	entry->is_link = !entry->is_dir && (entry->mode & S_IFMT) == S_IFLNK;
 	entry->offset = wide.offset;
-	entry->packed_bytes = wide.packed_bytes;
-	entry->size_bytes = wide.size_bytes;
-	return check_coding(zip, entry, err) && check_type(zip, entry, err)
-		&& check_bomb(zip, entry, err);
+	entry->packed_bytes = wide.packed;
+	entry->size_bytes = wide.size;
+	fault = fault ? fault : find_entry_fault(zip, entry);
+	zip->total_bytes += entry->size_bytes;
+	return !fault || ws_zip_refuse(zip, entry->name, err, "%s", fault);
 }
 
 /* ---- entries among each other ---- */
 
 static int
-cmp_offsets(const void *x, const void *y)
+by_offset(const void *x, const void *y)
 {
-	const struct ws_zip_entry *a = x;
-	const struct ws_zip_entry *b = y;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	const struct ws_zip_entry *left = x, *right = y;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* Byte order, but '/' before every other byte: what lies below "a" then follows "a" at once. */
+/* Byte order, but '/' before every other byte: the names below "a" follow "a" at once. */
 static int
 cmp_paths(const char *x, const char *y)
 {
@@ -399,57 +281,37 @@ cmp_paths(const char *x, const char *y)
 		x++;
 		y++;
 	}
-	int a = *x == '/' ? 1 : *x == '\0' ? 0 : (unsigned char)*x + 1;
-	int b = *y == '/' ? 1 : *y == '\0' ? 0 : (unsigned char)*y + 1;
-	return a - b;
+	int left = *x == '/' ? 1 : *x == '\0' ? 0 : (unsigned char)*x + 1;
+	int right = *y == '/' ? 1 : *y == '\0' ? 0 : (unsigned char)*y + 1;
+	return left - right;
 }
 
 static int
-cmp_names(const void *x, const void *y)
+by_path(const void *x, const void *y)
 {
-	const struct ws_zip_entry *const *a = x;
-	const struct ws_zip_entry *const *b = y;
-	return cmp_paths((*a)->name, (*b)->name);
+	const struct ws_zip_entry *const *left = x, *const *right = y;
+	return cmp_paths((*left)->name, (*right)->name);
 }
 
-/* An entry's own bytes, as far as the directory tells: the local extra field may be anything up
- * to 64 KiB, the descriptor up to 24 bytes. Exactly is known when the entry is read. */
-static bool
-check_room(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_err *err)
-{
-	uint64_t head = ZIP_LOCAL_BYTES + strlen(entry->name);
-	uint64_t room = entry->end - entry->offset;
-	if (room < head || room - head < entry->packed_bytes) {
-		return ws_zip_break(zip, WS_ZIP_OVERLAP, entry->name, err,
-			"it needs %ju bytes at %ju, but something else begins at %ju",
-			(uintmax_t)(head + entry->packed_bytes), (uintmax_t)entry->offset,
-			(uintmax_t)entry->end);
-	}
-	if (room - head - entry->packed_bytes > ZIP_EXTRA_MOST + ZIP_DESCRIPTOR_MOST) {
-		return ws_zip_break(zip, WS_ZIP_GAP, entry->name, err,
-			"%ju bytes up to the next entry cannot all be its own", (uintmax_t)room);
-	}
-	return true;
-}
-
+/* Every byte before the directory belongs to one entry. The local extra fields may take 64 KiB, the
+ * descriptor 24 bytes; reading the entry finds out exactly. */
 static bool
 check_layout(
 	struct ws_zip *zip, struct ws_zip_entry *entries, uint64_t directory_offset, struct ws_err *err)
 {
-	uint64_t first = zip->count > 0 ? entries[0].offset : directory_offset;
-	if (first != 0) {
-		return ws_zip_break(zip, WS_ZIP_PREFIX, NULL, err, "%ju bytes stand before its first entry",
-			(uintmax_t)first);
-	}
-	if (zip->count > 0 && entries[zip->count - 1].offset >= directory_offset) {
-		return ws_zip_break(zip, WS_ZIP_OVERLAP, entries[zip->count - 1].name, err,
-			"it begins at %ju, behind the start of the directory",
-			(uintmax_t)entries[zip->count - 1].offset);
+	if ((zip->count > 0 ? entries[0].offset : directory_offset) != 0) {
+		return ws_zip_refuse(zip, NULL, err, "bytes before its first entry belong to no entry");
 	}
 	for (size_t i = 0; i < zip->count; i++) {
-		entries[i].end = i + 1 < zip->count ? entries[i + 1].offset : directory_offset;
-		if (!check_room(zip, &entries[i], err)) {
-			return false;
+		struct ws_zip_entry *entry = &entries[i];
+		entry->end = i + 1 < zip->count ? entries[i + 1].offset : directory_offset;
+		uint64_t head = ZIP_LOCAL_BYTES + strlen(entry->name);
+		uint64_t room = entry->end > entry->offset ? entry->end - entry->offset : 0;
+		if (room < head || room - head < entry->packed_bytes) {
+			return ws_zip_refuse(zip, entry->name, err, "its bytes overlap what follows it");
+		}
+		if (room - head - entry->packed_bytes > ZIP_FIELD_MOST + ZIP_DESCRIPTOR_MOST) {
+			return ws_zip_refuse(zip, entry->name, err, "bytes behind it belong to no entry");
 		}
 	}
 	return true;
@@ -459,39 +321,44 @@ static bool
 check_names(struct ws_zip *zip, struct ws_err *err)
 {
 	for (size_t i = 1; i < zip->count; i++) {
-		const char *name = zip->by_name[i]->name;
-		const char *before = zip->by_name[i - 1]->name;
+		const char *name = zip->by_name[i]->name, *before = zip->by_name[i - 1]->name;
 		size_t len = strlen(before);
 		if (strcmp(name, before) == 0) {
-			return ws_zip_break(zip, WS_ZIP_DUPLICATE, name, err, "two entries have this name");
+			return ws_zip_refuse(zip, name, err, "two entries have this name");
 		}
 		if (strncmp(name, before, len) == 0 && name[len] == '/') {
-			return ws_zip_break(zip, WS_ZIP_FILE_AS_FOLDER, name, err, "'%s' is a file", before);
+			return ws_zip_refuse(zip, name, err, "'%s' is a file", before);
 		}
 	}
 	return true;
 }
 
 static bool
-check_order(struct ws_zip *zip, struct ws_zip_entry *entries, uint64_t directory_offset,
+read_directory(struct ws_zip *zip, const struct end *end, struct ws_str directory,
 	struct ws_arena *a, struct ws_err *err)
 {
-	if (zip->count > 0) {
-		qsort(entries, zip->count, sizeof(*entries), cmp_offsets);
+	size_t count = (size_t)end->count;
+	struct ws_zip_entry *entries = WS_NEW_N(a, struct ws_zip_entry, count);
+	const struct ws_zip_entry **by_name = WS_NEW_N(a, const struct ws_zip_entry *, count);
+	for (zip->count = 0; zip->count < count; zip->count++) {
+		if (!read_record(zip, &directory, a, &entries[zip->count], err)) {
+			return false;
+		}
 	}
-	const struct ws_zip_entry **by_name = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
-	for (size_t i = 0; i < zip->count; i++) {
+	if (directory.n > 0) {
+		return ws_zip_refuse(zip, NULL, err, "its directory has more than the end record counts");
+	}
+	qsort(entries, count, sizeof(*entries), by_offset);
+	for (size_t i = 0; i < count; i++) {
 		by_name[i] = &entries[i];
 	}
-	if (zip->count > 0) {
-		qsort(by_name, zip->count, sizeof(const struct ws_zip_entry *), cmp_names);
-	}
+	qsort(by_name, count, sizeof(*by_name), by_path);
 	zip->entries = entries;
 	zip->by_name = by_name;
-	return check_names(zip, err) && check_layout(zip, entries, directory_offset, err);
+	return check_names(zip, err) && check_layout(zip, entries, end->directory_offset, err);
 }
 
-/* ---- the archive ---- */
+/* ---- opening ---- */
 
 static bool
 append(void *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
@@ -503,19 +370,16 @@ append(void *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
 static bool
 read_at(struct ws_zip *zip, uint64_t offset, uint64_t len, struct ws_buf *out, struct ws_err *err)
 {
-	if (len == 0) {
-		return true;
-	}
 	ws_buf_reserve(out, (size_t)len);
 	struct ws_span span = {.offset = offset, .len = len, .take = append, .self = out};
-	return zip->source->read(zip->source, &span, 1, err);
+	return len == 0 || zip->source->read(zip->source, &span, 1, err);
 }
 
 static struct ws_zip_limits
 fill_limits(const struct ws_zip_limits *given)
 {
 	struct ws_zip_limits limits = given ? *given : (struct ws_zip_limits){0};
-	const uint64_t least = ZIP_END_BYTES + ZIP_COMMENT_MOST + ZIP64_LOCATOR_BYTES + ZIP64_END_BYTES;
+	const uint64_t least = END_BYTES + ZIP_FIELD_MOST + LOCATOR64_BYTES + END64_BYTES;
 	limits.entries = limits.entries ? limits.entries : 200000;
 	limits.directory_bytes = limits.directory_bytes ? limits.directory_bytes : 64u << 20;
 	limits.total_bytes = limits.total_bytes ? limits.total_bytes : (uint64_t)16 << 30;
@@ -524,69 +388,38 @@ fill_limits(const struct ws_zip_limits *given)
 	return limits;
 }
 
-static bool
-parse_directory(struct ws_zip *zip, const struct end *end, struct ws_str directory,
-	struct ws_arena *a, struct ws_err *err)
-{
-	struct ws_zip_entry *entries = WS_NEW_N(a, struct ws_zip_entry, (size_t)end->count);
-	for (zip->count = 0; zip->count < end->count; zip->count++) {
-		if (!parse_record(zip, &directory, a, &entries[zip->count], err)) {
-			return false;
-		}
-	}
-	if (directory.n > 0) {
-		return ws_zip_break(zip, WS_ZIP_COUNT, NULL, err,
-			"the directory has %zu bytes more after the %zu entries that the end record counts",
-			directory.n, zip->count);
-	}
-	return check_order(zip, entries, end->directory_offset, a, err);
-}
-
 bool
 ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
 	struct ws_zip *zip, struct ws_err *err)
 {
 	*zip = (struct ws_zip){.source = source, .limits = fill_limits(limits)};
-	uint64_t tail_len = zip->limits.tail_bytes;
-	tail_len = tail_len < source->size ? tail_len : source->size;
-	uint64_t tail_offset = source->size - tail_len;
+	uint64_t len = zip->limits.tail_bytes < source->size ? zip->limits.tail_bytes : source->size;
+	uint64_t offset = source->size - len;
 	WS_AUTO_BUF struct ws_buf tail = {0};
-	WS_AUTO_BUF struct ws_buf more = {0};
+	WS_AUTO_BUF struct ws_buf whole = {0}; /* the directory, where it is longer than the tail */
 	struct end end;
-	if (!read_at(zip, tail_offset, tail_len, &tail, err)
-		|| !read_end(zip, ws_buf_str(&tail), &end, err)) {
+	if (!read_at(zip, offset, len, &tail, err) || !read_end(zip, ws_buf_str(&tail), &end, err)) {
 		return false;
 	}
 	struct ws_str directory = {NULL, (size_t)end.directory_bytes};
-	if (end.directory_offset >= tail_offset) {
-		directory.s = tail.data + (end.directory_offset - tail_offset);
-		return parse_directory(zip, &end, directory, a, err);
+	if (end.directory_offset >= offset) {
+		directory.s = tail.data + (end.directory_offset - offset);
+		return read_directory(zip, &end, directory, a, err);
 	}
-	/* Only the part that the tail lacks. */
-	ws_buf_reserve(&more, directory.n);
-	if (!read_at(zip, end.directory_offset, tail_offset - end.directory_offset, &more, err)) {
+	if (!read_at(zip, end.directory_offset, offset - end.directory_offset, &whole, err)) {
 		return false;
 	}
-	ws_buf_add(&more, tail.data, (size_t)(end.offset - tail_offset));
-	directory.s = more.data;
-	return parse_directory(zip, &end, directory, a, err);
+	ws_buf_add(&whole, tail.data, (size_t)(end.offset - offset));
+	directory.s = whole.data;
+	return read_directory(zip, &end, directory, a, err);
 }
 
 const struct ws_zip_entry *
 ws_zip_find(const struct ws_zip *zip, const char *name)
 {
-	size_t low = 0, high = zip->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = cmp_paths(zip->by_name[middle]->name, name);
-		if (order == 0) {
-			return zip->by_name[middle];
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return NULL;
+	const struct ws_zip_entry wanted = {.name = name}, *key = &wanted;
+	const struct ws_zip_entry *const *found = zip->count > 0
+		? bsearch(&key, zip->by_name, zip->count, sizeof(*zip->by_name), by_path)
+		: NULL;
+	return found ? *found : NULL;
 }

@@ -2,17 +2,16 @@
  * zip.h - a strict reader of zip archives, local or remote
  *
  * Two readers that understand one archive differently are how a wheel shows one face to a judge
- * and another to pip. So an archive has to follow every rule of a table (enum ws_zip_rule), which
- * together leave one way to read it: the central directory and the local headers agree,
- * entries follow one another without gap or overlap from the first byte on, and names are plain
- * paths below a folder. An archive that breaks a rule is an error that names entry and rule.
+ * and another to pip. So there is one rule: every byte belongs to exactly one entry that the
+ * directory describes in the same way; names are plain paths below a folder; sizes and CRC hold.
+ * Any other archive is refused with an error that names the entry and the difference.
  *
- * Reads from a struct ws_source, so members of a remote wheel cost a few range requests. Does not
- * write files: bytes go to a struct ws_zip_sink. Writing zips is wheel/'s.
+ * Reads from a struct ws_source, so members of a remote wheel cost a few range requests. Writes no
+ * files: bytes go to a struct ws_zip_sink. wheel/ writes zips.
  *
  * Format: PKWARE's APPNOTE.TXT 6.3.10. zip64 is read; encryption, spanning, methods other than
- * stored and deflated, and devices are not. Archives of sources may have what servers and git
- * archive write into them, a comment and links; all other rules hold for them too.
+ * stored and deflated, and devices are not. Archives of sources may have a comment and links, which
+ * servers and git archive write.
  */
 #ifndef WS_ARCHIVE_ZIP_H
 #define WS_ARCHIVE_ZIP_H
@@ -23,40 +22,6 @@
 #include "base/text.h"
 
 #include <sys/types.h>
-
-/** What an archive has to be like; ws_zip_rule_name and ws_zip_rule_meaning put it in words. */
-enum ws_zip_rule {
-	WS_ZIP_SOUND, /**< no rule was broken */
-	WS_ZIP_END_RECORD,
-	WS_ZIP_TRAILING_DATA,
-	WS_ZIP_COMMENT,
-	WS_ZIP_ONE_DISK,
-	WS_ZIP_ZIP64,
-	WS_ZIP_DIRECTORY,
-	WS_ZIP_COUNT,
-	WS_ZIP_LIMIT,
-	WS_ZIP_ENCRYPTED,
-	WS_ZIP_FLAGS,
-	WS_ZIP_METHOD,
-	WS_ZIP_EXTRA,
-	WS_ZIP_NAME_TEXT,
-	WS_ZIP_NAME_PATH,
-	WS_ZIP_TYPE,
-	WS_ZIP_DUPLICATE,
-	WS_ZIP_FILE_AS_FOLDER,
-	WS_ZIP_PREFIX,
-	WS_ZIP_OVERLAP,
-	WS_ZIP_GAP,
-	WS_ZIP_BOMB,
-	WS_ZIP_LOCAL_HEADER,
-	WS_ZIP_LOCAL_NAME,
-	WS_ZIP_LOCAL_FIELDS,
-	WS_ZIP_DESCRIPTOR,
-	WS_ZIP_DEFLATE,
-	WS_ZIP_SIZE,
-	WS_ZIP_CRC,
-	WS_ZIP_RULES, /**< how many there are */
-};
 
 /** One member. Its bytes, headers included, are [offset, end) of the archive. */
 struct ws_zip_entry {
@@ -94,7 +59,7 @@ struct ws_zip {
 	size_t count;
 	uint64_t total_bytes;                      /**< contents of all entries */
 	const struct ws_zip_entry *const *by_name; /**< the same, sorted by name, '/' before all else */
-	enum ws_zip_rule broken;                   /**< the rule that the last error was about */
+	bool is_malformed; /**< the last error was about the archive, not about reading its source */
 };
 
 /**
@@ -112,7 +77,7 @@ struct ws_zip_sink {
 #define WS_ZIP_GAP_BYTES ((uint64_t)64 << 10)
 
 /**
- * Reads the directory and checks every rule that needs no entry's own bytes. Two reads of the
+ * Reads the directory and checks all that needs no entry's own bytes. Two reads of the
  * source, one when the directory lies in the tail. @a limits may be NULL. Entries are @a a's.
  */
 bool ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
@@ -128,22 +93,16 @@ const struct ws_zip_entry *ws_zip_find(const struct ws_zip *zip, const char *nam
 bool ws_zip_read(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
 	uint64_t gap_bytes, struct ws_zip_sink *sink, struct ws_err *err);
 
-/** Told of an entry whose contents were read to their end. */
+/** Called with an entry whose contents were read to their end. */
 typedef void ws_zip_hashed(
 	void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256);
 
-/** As ws_zip_read, keeping nothing: tells @a each the SHA-256 of every entry. Sorts @a entries. */
+/** As ws_zip_read: calls @a each with the SHA-256 of every entry. Sorts @a entries. */
 bool ws_zip_hash(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
 	ws_zip_hashed *each, void *self, struct ws_err *err);
 
 /** Appends one entry's contents, at most @a limit bytes, to @a out. */
 bool ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit,
 	struct ws_buf *out, struct ws_err *err);
-
-/** "overlap". */
-const char *ws_zip_rule_name(enum ws_zip_rule rule);
-
-/** "entries do not share bytes". */
-const char *ws_zip_rule_meaning(enum ws_zip_rule rule);
 
 #endif

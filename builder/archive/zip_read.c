@@ -1,115 +1,65 @@
-/* zip_read.c - the bytes of entries. A source streams spans into a small machine that knows where
- * it is: before an entry, in its local header [4.3.7], in its data, in its descriptor [4.3.9].
- * Header and descriptor are held against the directory. */
+/* zip_read.c - the bytes of entries: a source streams spans into a small machine that checks local
+ * headers [4.3.7], sizes, CRC and descriptors [4.3.9] against the directory. */
 #include "archive/inflate.h"
 #include "archive/zip_format.h"
 
 #include <stdlib.h>
 
-/* ---- what stands around an entry's data ---- */
+#define LOCAL_MAGIC 0x04034b50u
+#define DESCRIPTOR_MAGIC 0x08074b50u /* [4.3.9.3] */
 
-/*
- * With bit 3 sizes and CRC follow the data and the header may hold zeros; else it has to agree.
- * A header may be wide where the directory need not be: writers that do not know the size yet.
- */
-static bool
-check_fields(struct ws_zip *zip, const struct ws_zip_entry *entry, const unsigned char *at,
-	struct ws_str extra, struct ws_err *err)
-{
-	const unsigned meaningful = ZIP_FLAG_DESCRIPTOR | ZIP_FLAG_UTF8 | ZIP_FLAG_ENCRYPTED
-		| ZIP_FLAG_STRONG | ZIP_FLAG_MASKED;
-	if ((ws_zip_u16(at + 6) ^ entry->flags) & meaningful) {
-		return ws_zip_break(zip, WS_ZIP_LOCAL_FIELDS, entry->name, err,
-			"flags 0x%04x here, 0x%04x in the directory", ws_zip_u16(at + 6), entry->flags);
-	}
-	if (ws_zip_u16(at + 8) != entry->method) {
-		return ws_zip_break(zip, WS_ZIP_LOCAL_FIELDS, entry->name, err,
-			"method %u here, %u in the directory", ws_zip_u16(at + 8), entry->method);
-	}
-	uint32_t crc = ws_zip_u32(at + 14);
-	struct ws_zip_wide wide = {
-		.packed_bytes = ws_zip_u32(at + 18), .size_bytes = ws_zip_u32(at + 22)};
-	wide.wants_packed = wide.packed_bytes == ZIP_SENTINEL32;
-	wide.wants_size = wide.size_bytes == ZIP_SENTINEL32;
-	if (!ws_zip_read_extra(zip, entry->name, extra, &wide, err)) {
-		return false;
-	}
-	bool later = entry->flags & ZIP_FLAG_DESCRIPTOR;
-	if (!(later && crc == 0) && crc != entry->crc) {
-		return ws_zip_break(zip, WS_ZIP_LOCAL_FIELDS, entry->name, err,
-			"CRC %08x here, %08x in the directory", crc, entry->crc);
-	}
-	if ((!(later && wide.packed_bytes == 0) && wide.packed_bytes != entry->packed_bytes)
-		|| (!(later && wide.size_bytes == 0) && wide.size_bytes != entry->size_bytes)) {
-		return ws_zip_break(zip, WS_ZIP_LOCAL_FIELDS, entry->name, err,
-			"%ju bytes packed into %ju here, %ju into %ju in the directory",
-			(uintmax_t)wide.size_bytes, (uintmax_t)wide.packed_bytes, (uintmax_t)entry->size_bytes,
-			(uintmax_t)entry->packed_bytes);
-	}
-	return true;
-}
+/* ---- local headers and descriptors ---- */
 
-static bool
-check_local(
-	struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_str header, struct ws_err *err)
+/* Why the local header does not agree with the directory; NULL: it does. With bit 3 sizes and CRC
+ * follow the data, and the header may hold zeros. A header may be wide where the directory is not:
+ * its writer did not know the size yet. */
+static const char *
+find_local_fault(const struct ws_zip_entry *entry, struct ws_str header)
 {
-	const unsigned char *at = (const unsigned char *)header.s;
-	struct ws_str name = {header.s + ZIP_LOCAL_BYTES, ws_zip_u16(at + 26)};
+	const char *at = header.s;
+	const unsigned meaningful = WS_ZIP_FLAG_DESCRIPTOR | ZIP_FLAG_UTF8 | ZIP_FLAGS_ENCRYPTED;
+	struct ws_str name = {at + ZIP_LOCAL_BYTES, (size_t)ws_zip_number(at + 26, 2)};
+	struct ws_str extra = {name.s + name.n, (size_t)ws_zip_number(at + 28, 2)};
+	struct ws_zip_wide wide = {ws_zip_number(at + 22, 4), ws_zip_number(at + 18, 4), 0};
 	if (!ws_str_is(name, entry->name)) {
-		return ws_zip_break(
-			zip, WS_ZIP_LOCAL_NAME, entry->name, err, "'%.*s' here", WS_STR_ARGS(name));
+		return "its local header gives another name";
 	}
-	struct ws_str extra = {name.s + name.n, ws_zip_u16(at + 28)};
-	if (!check_fields(zip, entry, at, extra, err)) {
-		return false;
+	const char *fault = ws_zip_read_extra(extra, &wide);
+	if (fault) {
+		return fault;
 	}
-	/* What is left up to the next entry can only be a descriptor. */
+	uint32_t crc = (uint32_t)ws_zip_number(at + 14, 4);
+	bool later = entry->flags & WS_ZIP_FLAG_DESCRIPTOR;
+	bool same_crc = crc == entry->crc || (later && crc == 0);
+	bool same_packed = wide.packed == entry->packed_bytes || (later && wide.packed == 0);
+	bool same_size = wide.size == entry->size_bytes || (later && wide.size == 0);
+	if (((ws_zip_number(at + 6, 2) ^ entry->flags) & meaningful)
+		|| ws_zip_number(at + 8, 2) != entry->method || !same_crc || !same_packed || !same_size) {
+		return "its local header contradicts the directory";
+	}
+	/* The bytes that are left up to the next entry can only be a descriptor. */
 	uint64_t rest = entry->end - entry->offset - header.n - entry->packed_bytes;
-	bool announced = entry->flags & ZIP_FLAG_DESCRIPTOR;
-	if (rest > (announced ? ZIP_DESCRIPTOR_MOST : 0)) {
-		return ws_zip_break(zip, WS_ZIP_GAP, entry->name, err,
-			"%ju bytes after its data belong to no entry", (uintmax_t)rest);
-	}
-	if (announced && rest != 12 && rest != 16 && rest != 20 && rest != 24) {
-		return ws_zip_break(zip, WS_ZIP_DESCRIPTOR, entry->name, err,
-			"it is announced, and %ju bytes follow the data", (uintmax_t)rest);
-	}
-	return true;
+	bool fits = later ? rest == 12 || rest == 16 || rest == 20 || rest == 24 : rest == 0;
+	return fits ? NULL : "bytes behind it belong to no entry";
 }
 
-/* A descriptor comes with or without magic, with sizes of 32 or 64 bits [4.3.9]. */
+/* With or without magic, with sizes of 32 or 64 bits [4.3.9]. */
 static bool
-is_descriptor(const struct ws_zip_entry *entry, const unsigned char *at, size_t len)
+is_descriptor(const struct ws_zip_entry *entry, struct ws_str bytes)
 {
-	if (len == 16 || len == 24) {
-		if (ws_zip_u32(at) != ZIP_DESCRIPTOR_MAGIC) {
+	const char *at = bytes.s;
+	unsigned width = bytes.n >= 20 ? 8 : 4;
+	if (bytes.n == 16 || bytes.n == 24) {
+		if (ws_zip_number(at, 4) != DESCRIPTOR_MAGIC) {
 			return false;
 		}
 		at += 4;
-		len -= 4;
 	}
-	if (ws_zip_u32(at) != entry->crc) {
-		return false;
-	}
-	if (len == 12) {
-		return ws_zip_u32(at + 4) == entry->packed_bytes && ws_zip_u32(at + 8) == entry->size_bytes;
-	}
-	return ws_zip_u64(at + 4) == entry->packed_bytes && ws_zip_u64(at + 12) == entry->size_bytes;
+	return ws_zip_number(at, 4) == entry->crc && ws_zip_number(at + 4, width) == entry->packed_bytes
+		&& ws_zip_number(at + 4 + width, width) == entry->size_bytes;
 }
 
-static bool
-check_descriptor(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_str descriptor,
-	struct ws_err *err)
-{
-	if (descriptor.n > 0
-		&& !is_descriptor(entry, (const unsigned char *)descriptor.s, descriptor.n)) {
-		return ws_zip_break(
-			zip, WS_ZIP_DESCRIPTOR, entry->name, err, "it does not agree with the directory");
-	}
-	return true;
-}
-
-/* ---- the machine ---- */
+/* ---- the bytes of entries ---- */
 
 enum phase {
 	BEFORE, /* bytes of entries that were not asked for */
@@ -125,30 +75,29 @@ struct reader {
 	const struct ws_zip_entry *const *wanted; /* in the order of the archive */
 	size_t wanted_count, current;
 	const struct ws_span *spans;
-	size_t span_count;
-	size_t span;      /* the one whose bytes come now */
-	uint64_t span_at; /* how many of them came */
+	size_t span_count, span; /* the span whose bytes come now */
+	uint64_t span_at;        /* bytes of it that came */
 	enum phase phase;
 	uint64_t left;        /* bytes of this phase that have not come */
-	struct ws_buf record; /* what HEADER, NAMES and AFTER gather */
+	struct ws_buf record; /* bytes of HEADER, NAMES and AFTER */
 	struct ws_inflate *inflate;
 	bool inflated;       /* the deflate stream has ended */
 	uint64_t made_bytes; /* contents so far */
 	uint32_t crc;        /* of them */
 };
 
-static const struct ws_zip_entry *
-entry_of(const struct reader *r)
+static bool
+refuse_entry(struct reader *r, struct ws_err *err, const char *why)
 {
-	return r->wanted[r->current];
+	return ws_zip_refuse(r->zip, r->wanted[r->current]->name, err, "%s", why);
 }
 
-/* Before the next wanted entry; @a at is the offset of the next byte. */
+/* Waits for the next wanted entry; @a at is the offset of the next byte. */
 static void
 await_entry(struct reader *r, uint64_t at)
 {
 	r->phase = BEFORE;
-	r->left = r->current < r->wanted_count ? entry_of(r)->offset - at : UINT64_MAX;
+	r->left = r->current < r->wanted_count ? r->wanted[r->current]->offset - at : UINT64_MAX;
 }
 
 static void
@@ -161,29 +110,26 @@ enter(struct reader *r, enum phase phase, uint64_t bytes)
 static bool
 end_header(struct reader *r, struct ws_err *err)
 {
-	const unsigned char *at = (const unsigned char *)r->record.data;
-	const struct ws_zip_entry *entry = entry_of(r);
-	if (ws_zip_u32(at) != ZIP_LOCAL_MAGIC) {
-		return ws_zip_break(r->zip, WS_ZIP_LOCAL_HEADER, entry->name, err, "there is none at %ju",
-			(uintmax_t)entry->offset);
+	const char *at = r->record.data;
+	const struct ws_zip_entry *entry = r->wanted[r->current];
+	uint64_t names = ws_zip_number(at + 26, 2) + ws_zip_number(at + 28, 2);
+	if (ws_zip_number(at, 4) != LOCAL_MAGIC) {
+		return refuse_entry(r, err, "it has no local header");
 	}
-	uint64_t own = ZIP_LOCAL_BYTES + ws_zip_u16(at + 26) + ws_zip_u16(at + 28);
-	uint64_t room = entry->end - entry->offset;
-	if (own > room || room - own < entry->packed_bytes) {
-		return ws_zip_break(r->zip, WS_ZIP_OVERLAP, entry->name, err,
-			"its header of %ju bytes and its data do not end before %ju", (uintmax_t)own,
-			(uintmax_t)entry->end);
+	if (ZIP_LOCAL_BYTES + names > entry->end - entry->offset - entry->packed_bytes) {
+		return refuse_entry(r, err, "its bytes overlap what follows it");
 	}
-	enter(r, NAMES, own - ZIP_LOCAL_BYTES);
+	enter(r, NAMES, names);
 	return true;
 }
 
 static bool
 end_names(struct reader *r, struct ws_err *err)
 {
-	const struct ws_zip_entry *entry = entry_of(r);
-	if (!check_local(r->zip, entry, ws_buf_str(&r->record), err)) {
-		return false;
+	const struct ws_zip_entry *entry = r->wanted[r->current];
+	const char *fault = find_local_fault(entry, ws_buf_str(&r->record));
+	if (fault) {
+		return refuse_entry(r, err, fault);
 	}
 	r->made_bytes = 0;
 	r->crc = 0;
@@ -196,23 +142,18 @@ end_names(struct reader *r, struct ws_err *err)
 static bool
 give(struct reader *r, struct ws_str made, struct ws_err *err)
 {
-	const struct ws_zip_entry *entry = entry_of(r);
-	if (made.n == 0) {
-		return true;
-	}
-	if (made.n > entry->size_bytes - r->made_bytes) {
-		return ws_zip_break(r->zip, WS_ZIP_SIZE, entry->name, err,
-			"more contents than the %ju bytes it should have", (uintmax_t)entry->size_bytes);
+	if (made.n > r->wanted[r->current]->size_bytes - r->made_bytes) {
+		return refuse_entry(r, err, "its contents are not of the size that the directory gives");
 	}
 	r->made_bytes += made.n;
 	r->crc = ws_crc32(r->crc, made.s, made.n);
-	return r->sink->bytes(r->sink, made.s, made.n, err);
+	return made.n == 0 || r->sink->bytes(r->sink, made.s, made.n, err);
 }
 
 static bool
 read_data(struct reader *r, struct ws_str in, struct ws_err *err)
 {
-	if (entry_of(r)->method == 0) {
+	if (r->wanted[r->current]->method == 0) {
 		return give(r, in, err);
 	}
 	enum ws_inflate_state state = WS_INFLATE_FULL;
@@ -220,36 +161,28 @@ read_data(struct reader *r, struct ws_str in, struct ws_err *err)
 		struct ws_str made;
 		state = ws_inflate_step(r->inflate, &in, &made);
 		if (state == WS_INFLATE_BAD) {
-			return ws_zip_break(r->zip, WS_ZIP_DEFLATE, entry_of(r)->name, err,
-				"bad data after %ju bytes of contents", (uintmax_t)r->made_bytes);
+			return refuse_entry(r, err, "its data is not deflated");
 		}
 		r->inflated = state == WS_INFLATE_DONE;
 		if (!give(r, made, err)) {
 			return false;
 		}
 	}
-	if (in.n > 0) {
-		return ws_zip_break(r->zip, WS_ZIP_DEFLATE, entry_of(r)->name, err,
-			"its data continues after the end of the stream");
-	}
-	return true;
+	return in.n == 0 || refuse_entry(r, err, "its data continues after the end of the stream");
 }
 
 static bool
 end_data(struct reader *r, struct ws_err *err)
 {
-	const struct ws_zip_entry *entry = entry_of(r);
+	const struct ws_zip_entry *entry = r->wanted[r->current];
 	if (!r->inflated) {
-		return ws_zip_break(
-			r->zip, WS_ZIP_DEFLATE, entry->name, err, "its data ends before the stream does");
+		return refuse_entry(r, err, "its data ends before the stream does");
 	}
 	if (r->made_bytes != entry->size_bytes) {
-		return ws_zip_break(r->zip, WS_ZIP_SIZE, entry->name, err, "%ju bytes instead of %ju",
-			(uintmax_t)r->made_bytes, (uintmax_t)entry->size_bytes);
+		return refuse_entry(r, err, "its contents are not of the size that the directory gives");
 	}
 	if (r->crc != entry->crc) {
-		return ws_zip_break(
-			r->zip, WS_ZIP_CRC, entry->name, err, "%08x instead of %08x", r->crc, entry->crc);
+		return refuse_entry(r, err, "its contents do not have the CRC that the directory gives");
 	}
 	uint64_t rest = entry->end - entry->offset - r->record.len - entry->packed_bytes;
 	ws_buf_clear(&r->record);
@@ -260,24 +193,21 @@ end_data(struct reader *r, struct ws_err *err)
 static bool
 end_entry(struct reader *r, struct ws_err *err)
 {
-	const struct ws_zip_entry *entry = entry_of(r);
-	if (!check_descriptor(r->zip, entry, ws_buf_str(&r->record), err)) {
-		return false;
-	}
-	if (!r->sink->end(r->sink, err)) {
-		return false;
+	const struct ws_zip_entry *entry = r->wanted[r->current];
+	if (r->record.len > 0 && !is_descriptor(entry, ws_buf_str(&r->record))) {
+		return refuse_entry(r, err, "its data descriptor contradicts the directory");
 	}
 	r->current++;
 	await_entry(r, entry->end);
-	return true;
+	return r->sink->end(r->sink, err);
 }
 
 /* Ends the phases that need no more bytes. */
 static bool
 advance(struct reader *r, struct ws_err *err)
 {
-	while (r->left == 0) {
-		bool fine = true;
+	bool fine = true;
+	while (fine && r->left == 0) {
 		switch (r->phase) {
 		case BEFORE:
 			ws_buf_clear(&r->record);
@@ -296,24 +226,8 @@ advance(struct reader *r, struct ws_err *err)
 			fine = end_entry(r, err);
 			break;
 		}
-		if (!fine) {
-			return false;
-		}
 	}
-	return true;
-}
-
-static bool
-read_piece(struct reader *r, struct ws_str piece, struct ws_err *err)
-{
-	r->left -= piece.n;
-	if (r->phase == DATA) {
-		return read_data(r, piece, err);
-	}
-	if (r->phase != BEFORE) {
-		ws_buf_add(&r->record, piece.s, piece.n);
-	}
-	return true;
+	return fine;
 }
 
 /* The source's bytes; they come in the order of the spans. */
@@ -336,21 +250,24 @@ take(void *self, const void *bytes, size_t len, struct ws_err *err)
 		if (!advance(r, err)) {
 			return false;
 		}
-		size_t n = r->left < in.n ? (size_t)r->left : in.n;
-		if (!read_piece(r, (struct ws_str){in.s, n}, err)) {
+		struct ws_str piece = {in.s, r->left < in.n ? (size_t)r->left : in.n};
+		r->left -= piece.n;
+		in = (struct ws_str){in.s + piece.n, in.n - piece.n};
+		if (r->phase == DATA && !read_data(r, piece, err)) {
 			return false;
 		}
-		in = (struct ws_str){in.s + n, in.n - n};
+		if (r->phase != DATA && r->phase != BEFORE) {
+			ws_buf_add(&r->record, piece.s, piece.n);
+		}
 	}
 	return advance(r, err);
 }
 
 static int
-cmp_order(const void *x, const void *y)
+by_place(const void *x, const void *y)
 {
-	const struct ws_zip_entry *const *a = x;
-	const struct ws_zip_entry *const *b = y;
-	return *a < *b ? -1 : *a > *b;
+	const struct ws_zip_entry *const *left = x, *const *right = y;
+	return *left < *right ? -1 : *left > *right;
 }
 
 /* Entries nearer than the gap share a span. */
@@ -377,7 +294,7 @@ ws_zip_read(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t coun
 	if (count == 0) {
 		return true;
 	}
-	qsort(entries, count, sizeof(*entries), cmp_order);
+	qsort(entries, count, sizeof(*entries), by_place);
 	size_t once = 1;
 	for (size_t i = 1; i < count; i++) {
 		if (entries[i] != entries[once - 1]) {
@@ -401,30 +318,59 @@ ws_zip_read(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t coun
 	return fine;
 }
 
-/* A sink that gathers one small member. */
-struct loader {
-	struct ws_zip_sink sink;
-	struct ws_buf *out;
+/* ---- one small member, digests ---- */
+
+struct keeping {
+	struct ws_zip_sink sink; /* first */
+	struct ws_buf *out;      /* of a member that is loaded; else NULL */
+	ws_zip_hashed *each;
+	void *self;
+	const struct ws_zip_entry *entry; /* that is open */
+	struct ws_hasher *hasher;
 };
 
 static bool
-load_begin(struct ws_zip_sink *self WS_UNUSED, const struct ws_zip_entry *entry WS_UNUSED,
-	struct ws_err *err WS_UNUSED)
+begin_member(
+	struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err WS_UNUSED)
 {
+	struct keeping *k = (struct keeping *)self;
+	k->entry = entry;
+	k->hasher = k->out ? NULL : ws_hasher_make();
 	return true;
 }
 
 static bool
-load_bytes(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+add_bytes(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
 {
-	ws_buf_add(((struct loader *)self)->out, bytes, len);
+	struct keeping *k = (struct keeping *)self;
+	if (k->out) {
+		ws_buf_add(k->out, bytes, len);
+	} else {
+		ws_hasher_add(k->hasher, bytes, len);
+	}
 	return true;
 }
 
 static bool
-load_end(struct ws_zip_sink *self WS_UNUSED, struct ws_err *err WS_UNUSED)
+end_member(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
 {
+	struct keeping *k = (struct keeping *)self;
+	if (k->hasher) {
+		struct ws_digest digest = ws_hasher_finish(k->hasher);
+		k->hasher = NULL;
+		k->each(k->self, k->entry, &digest);
+	}
 	return true;
+}
+
+bool
+ws_zip_hash(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
+	ws_zip_hashed *each, void *self, struct ws_err *err)
+{
+	struct keeping k = {.sink = {begin_member, add_bytes, end_member}, .each = each, .self = self};
+	bool read = ws_zip_read(zip, entries, count, WS_ZIP_GAP_BYTES, &k.sink, err);
+	ws_hasher_drop(k.hasher);
+	return read;
 }
 
 bool
@@ -435,6 +381,6 @@ ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit, 
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' in '%s' has %ju bytes; the limit is %zu",
 			entry->name, zip->source->name, (uintmax_t)entry->size_bytes, limit);
 	}
-	struct loader loader = {{load_begin, load_bytes, load_end}, out};
-	return ws_zip_read(zip, &entry, 1, 0, &loader.sink, err);
+	struct keeping k = {.sink = {begin_member, add_bytes, end_member}, .out = out};
+	return ws_zip_read(zip, &entry, 1, 0, &k.sink, err);
 }

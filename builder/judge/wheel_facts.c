@@ -18,7 +18,7 @@ struct maker {
 	struct ws_arena *a;
 	struct ws_wheel_facts *facts;
 	struct ws_wheel_problems *problems;
-	bool broken; /* a rule of the zip format: reading ends */
+	bool broken; /* the archive is malformed: reading ends */
 	struct ws_held_record record;
 	WS_VEC(struct ws_module_facts) modules;
 	WS_VEC(const char *) files; /* paths of the modules */
@@ -49,14 +49,12 @@ report_fault(struct maker *m, const char *about, const struct ws_err *err)
 	return err->kind == WS_ERR_FETCH;
 }
 
-/* Likewise, where it may be a rule of the zip format that is broken. */
+/* Likewise, of a fault that may be the malformed archive. */
 static bool
 report_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
 {
-	if (zip->broken != WS_ZIP_SOUND) {
+	if (zip->is_malformed) {
 		m->broken = true;
-		m->facts->zip->broken_rule = ws_zip_rule_name(zip->broken);
-		m->facts->zip->rule = ws_zip_rule_meaning(zip->broken);
 		m->facts->zip->broken = ws_arena_strdup(m->a, err->text);
 	}
 	return report_fault(m, "zip", err);
@@ -145,7 +143,7 @@ load_text(
 	if (ws_zip_load(zip, entry, LARGEST_TEXT, text, err)) {
 		return true;
 	}
-	if (zip->broken != WS_ZIP_SOUND) {
+	if (zip->is_malformed) {
 		report_zip_fault(m, zip, err);
 	}
 	return false;
@@ -197,7 +195,7 @@ has_record(const struct ws_zip *zip)
 static bool
 report_open_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
 {
-	if (zip->broken != WS_ZIP_SOUND) {
+	if (zip->is_malformed) {
 		return report_zip_fault(m, zip, err);
 	}
 	return zip->by_name && !has_record(zip) && report_fault(m, "RECORD", err);

@@ -131,11 +131,11 @@ enum ws_facts_kind {
 
 /** The archive of a wheel. */
 struct ws_zip_facts {
-	size_t entry_count;                      /**< files and folders */
-	uint64_t content_bytes;                  /**< of all of them, unpacked */
-	const char *broken_rule, *rule, *broken; /**< the first broken rule: name, text, how; NULL */
-	size_t descriptor_count;                 /**< entries with a data descriptor, which agrees */
-	const char *descriptor;                  /**< the first of them; NULL: none */
+	size_t entry_count;      /**< files and folders */
+	uint64_t content_bytes;  /**< of all of them, unpacked */
+	const char *broken;      /**< how the archive is malformed; NULL: it is not */
+	size_t descriptor_count; /**< entries with a data descriptor, which agrees */
+	const char *descriptor;  /**< the first of them; NULL: none */
 };
 
 /** RECORD. */

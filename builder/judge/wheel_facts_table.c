@@ -90,10 +90,7 @@ static const struct ws_table metadata_table = {NULL, metadata_fields, WS_LEN(met
 static const struct ws_field zip_fields[] = {
 	WS_VALUE("entries", ZIP, entry_count, WS_ALWAYS, NULL),
 	WS_VALUE("bytes", ZIP, content_bytes, WS_ALWAYS, "unpacked"),
-	WS_VALUE("broken_rule", ZIP, broken_rule, WS_OR_NULL,
-		"name of the first rule of the format that is broken; null: none was found"),
-	WS_VALUE("rule", ZIP, rule, WS_OR_NULL, "text of that rule"),
-	WS_VALUE("broken", ZIP, broken, WS_OR_NULL, "how it is broken"),
+	WS_VALUE("broken", ZIP, broken, WS_OR_NULL, "how the archive is malformed; null: it is not"),
 	WS_VALUE("descriptors", ZIP, descriptor_count, WS_ALWAYS,
 		"entries with a data descriptor, which agrees"),
 	WS_VALUE("first_descriptor", ZIP, descriptor, WS_OR_NULL, NULL),

@@ -100,7 +100,7 @@ read_all(const uint8_t *data, size_t size, bool is_sources)
 	struct ws_zip zip;
 	struct ws_err err = {0};
 	if (!ws_zip_open(&memory.source, &limits, a, &zip, &err)) {
-		if (zip.broken == WS_ZIP_SOUND || err.kind == WS_ERR_NONE) {
+		if (!zip.is_malformed || err.kind == WS_ERR_NONE) {
 			abort();
 		}
 		return false;
@@ -112,7 +112,7 @@ read_all(const uint8_t *data, size_t size, bool is_sources)
 	}
 	struct counter c = {.sink = {begin, take, end}};
 	bool fine = ws_zip_read(&zip, all, zip.count, 0, &c.sink, &err);
-	if (fine ? c.ended != zip.count : zip.broken == WS_ZIP_SOUND) {
+	if (fine ? c.ended != zip.count : !zip.is_malformed) {
 		abort();
 	}
 	return fine;

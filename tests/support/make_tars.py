@@ -2,8 +2,8 @@
 """Makes tar archives, Debian packages and zipped sources, sound or breaking one rule each.
 
 make_tars.py DIR. DIR/expected.txt gets lines "<file> <rule>"; the rule is "sound", one of
-builder/archive/members.h, or "zip " and one of builder/archive/zip_rules.c. Zipped sources are those of
-make_zips.py, and what sources may have and wheels may not: links, a comment. Beside a sound archive stands <file>.list, what a reader must see:
+builder/archive/members.h, or "zip " and a class of make_zips.py. Zipped sources are the archives of make_zips.py, and archives with
+links or a comment, which a wheel may not have. Beside a sound archive is <file>.list, what a reader must see:
 "f name contents", "x" (executable), "l name target", "h" (hard link), "d name".
 """
 import bz2

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Makes zip archives that are sound or break one rule each: make_zips.py DIR [--small].
+"""Makes zip archives that are sound or malformed in one way each: make_zips.py DIR [--small].
 
-DIR/expected.txt gets lines "<file> <rule>"; the rule is "sound" or a name from
-builder/archive/zip_rules.c. With --small only the archives below 2 KiB are written and no
+DIR/expected.txt gets lines "<file> <class>"; the class is "sound" or says what is wrong. With --small only the archives below 2 KiB are written and no
 expected.txt: seeds for the fuzzer. Every field can be forged, which the zipfile module cannot.
 """
 import io
