@@ -18,7 +18,7 @@
 #ifndef WS_BUNDLE_BUNDLE_H
 #define WS_BUNDLE_BUNDLE_H
 
-#include "make/supply.h"
+#include "make/result.h"
 #include "produce/selection.h"
 
 #define WS_BUNDLE_SCHEMA "wheelsmith.bundle/1"

@@ -2,7 +2,7 @@
 #include "bundle/bundle.h"
 #include "cli/selecting.h"
 #include "make/resolve.h"
-#include "make/supply.h"
+#include "make/result.h"
 #include "report/format.h"
 #include "report/status.h"
 #include "sys/stop.h"

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/action.h"
-#include "make/import.h"
+#include "make/import_check.h"
 #include "make/pack.h"
 #include "plan/key.h"
 #include "store/cas.h"

@@ -2,7 +2,7 @@
  * and how each wheel is named there. */
 #include "base/arena.h"
 #include "base/fs.h"
-#include "dist/records.h"
+#include "dist/build_json.h"
 #include "model/version.h"
 #include "model/wheel_name.h"
 

@@ -15,7 +15,7 @@
 #include "compile/header_reads.h"
 #include "engine/action.h"
 #include "engine/remote_order.h"
-#include "kit/hostcc/told.h"
+#include "kit/hostcc/compiler_list_text.h"
 #include "store/ledger.h"
 #include "sys/child.h"
 #include "sys/clock.h"
@@ -241,7 +241,7 @@ static bool
 tell_of_compilers(struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_told_host host = {.glibc = ""};
+	struct ws_compiler_list host = {.glibc = ""};
 	ws_hostcc_list listed = {0};
 	ws_hostcc_list_all(NULL, "", PATH, NULL, a, &listed);
 	for (size_t i = 0; i < listed.len; i++) {
@@ -252,7 +252,7 @@ tell_of_compilers(struct ws_arena *a, struct ws_err *err)
 	if (host.compilers.len > 0) {
 		host.glibc = ask_glibc(&host.compilers.at[0], a);
 	}
-	ws_told_host_write(&host, &text);
+	ws_compiler_list_write(&host, &text);
 	return ws_fs_write(WS_REMOTE_HOST, text.data, text.len, 0644, err);
 }
 

@@ -7,7 +7,7 @@
 #include "config/document.h"
 #include "config/recipe.h"
 #include "judge/order.h"
-#include "make/import.h"
+#include "make/import_check.h"
 #include "make/pack.h"
 #include "net/url.h"
 #include "recipe/command_rules.h"

@@ -9,7 +9,7 @@
 
 #include "engine/graph.h"
 #include "make/resolve.h"
-#include "make/supply.h"
+#include "make/result.h"
 
 /** A product in the graph. */
 struct ws_made {

@@ -5,7 +5,7 @@
 #include "engine/runner.h"
 #include "engine/worker_files.h"
 #include "judge/host_libraries.h"
-#include "kit/hostcc/told.h"
+#include "kit/hostcc/compiler_list_text.h"
 #include "model/version.h"
 
 #include <gnu/libc-version.h>
@@ -16,10 +16,10 @@ struct ws_toolchains {
 	struct ws_arena *a;
 	ws_hostcc_list compilers, cross; /* for this machine, and for others */
 	bool listed;
-	struct ws_told_host worker;  /* of a farm; glibc NULL: it was not asked */
-	struct ws_err *worker_err;   /* why asking it failed */
-	struct ws_map opened, found; /* compilers by path, toolchains by need */
-	struct ws_map floors;        /* by compiler and glibc */
+	struct ws_compiler_list worker; /* of a farm; glibc NULL: it was not asked */
+	struct ws_err *worker_err;      /* why asking it failed */
+	struct ws_map opened, found;    /* compilers by path, toolchains by need */
+	struct ws_map floors;           /* by compiler and glibc */
 };
 
 /* An opened compiler, for all toolkits that it serves. */
@@ -85,18 +85,18 @@ list_compilers(struct ws_toolchains *t)
 
 /* The workers' compilers for this machine. WS_ERR_CONFIG: their headers are not glibc's. */
 static bool
-read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_told_host *worker,
+read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_compiler_list *worker,
 	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf told = {0};
-	struct ws_told_host all;
+	struct ws_compiler_list all;
 	if (!farm->ask(farm, NULL, &told, err)) {
 		return false;
 	}
-	if (!ws_told_host_read(ws_buf_str(&told), t->a, &all, err)) {
+	if (!ws_compiler_list_read(ws_buf_str(&told), t->a, &all, err)) {
 		return ws_err_wrap(err, "the host description of a worker of %s", farm->name);
 	}
-	*worker = (struct ws_told_host){.glibc = all.glibc};
+	*worker = (struct ws_compiler_list){.glibc = all.glibc};
 	for (size_t i = 0; i < all.compilers.len; i++) {
 		if (ws_hostcc_machine(&all.compilers.at[i]) == ws_machine_host()) {
 			all.compilers.at[i].platform = farm;
@@ -112,7 +112,7 @@ read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_tol
 static bool
 ask_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_err *err)
 {
-	struct ws_told_host worker;
+	struct ws_compiler_list worker;
 	if (!t->worker.glibc && !t->worker_err) {
 		if (read_worker(t, farm, &worker, err)) {
 			t->worker = worker;

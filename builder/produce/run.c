@@ -4,9 +4,9 @@
 
 #include "dist/deliver.h"
 #include "engine/local.h"
-#include "make/missing_downloads.h"
 #include "make/products.h"
 #include "make/replay.h"
+#include "make/resolve.h"
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"

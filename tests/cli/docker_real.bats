@@ -47,10 +47,10 @@ make_base() {
 	local container
 	debootstrap --variant=minbase --include=ca-certificates bookworm "$WORK/debian" > "$WORK/debootstrap.log"
 	rm -rf "$WORK"/debian/var/cache/apt/archives/*.deb
-	mkdir -p "$WORK/debian$SECOND" "$WORK/debian/opt/python"
+	mkdir -p "$WORK/debian$SECOND" "$WORK/debian/usr/local/bin"
 	cp -a "$SECOND"/{bin,include,lib} "$WORK/debian$SECOND"
 	rm -rf "$WORK/debian$SECOND"/lib/python3.12/{test,site-packages/*} "$WORK/debian$SECOND"/lib/python3.12/config-*
-	ln -s "$SECOND" "$WORK/debian/opt/python/cp312-cp312"
+	ln -s "$SECOND/bin/python3.12" "$WORK/debian/usr/local/bin/python3.12"
 	container=$(buildah from scratch)
 	buildah add -q "$container" "$WORK/debian" / > /dev/null
 	buildah commit -q "$container" localhost/debian > /dev/null

@@ -102,7 +102,7 @@ entries() { # page
 	# What the program asks for by name, but for what other programs are asked with.
 	for name in $(grep -ohE '(getenv|ws_user_env_get\(env,|env_get\([a-z>-]+,) ?\(?"[A-Z_]+"' -r "$WS_ROOT/builder" | grep -oE '[A-Z_]{4,}' | sort -u); do
 		case $name in
-		SOURCE_DATE_EPOCH | SHELL | PYENV_* | UV_PYTHON_INSTALL_DIR | XDG_DATA_HOME | LD_LIBRARY_PATH) continue ;;
+		SOURCE_DATE_EPOCH | SHELL | PYENV_* | LD_LIBRARY_PATH) continue ;;
 		VIRTUAL_ENV | XDG_CONFIG_DIRS | UV_CONFIG_FILE | UV_NO_CONFIG | UV_INDEX_URL | UV_EXTRA_INDEX_URL) continue ;;
 		esac
 		echo "$name"

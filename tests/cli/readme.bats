@@ -9,13 +9,24 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	readme=$WS_ROOT/README.md
 	pages=("$readme" "$WS_ROOT"/docs/*.md)
-	# Both Pythons of the fleet, whatever this host has: uv's folders name their versions.
-	local version
-	for version in 3.11.9 3.12.9; do
-		mkdir -p "$HOME/.local/share/uv/python/cpython-$version-linux-x86_64-gnu/bin"
-		printf '#!/bin/sh\n' > "$HOME/.local/share/uv/python/cpython-$version-linux-x86_64-gnu/bin/python${version%.*}"
-		chmod +x "$HOME/.local/share/uv/python/cpython-$version-linux-x86_64-gnu/bin/python${version%.*}"
-	done
+	# Both Pythons of the fleet, whatever this host has.
+	export PYENV_ROOT=$HOME/.pyenv
+	fake_python 11
+	fake_python 12
+}
+
+# A script among pyenv's versions that answers as Python 3.MINOR does.
+fake_python() { # MINOR
+	local folder=$PYENV_ROOT/versions/3.$1.9
+	mkdir -p "$folder/bin" "$folder/include"
+	touch "$folder/include/Python.h" "$folder/include/pyconfig.h"
+	cat > "$folder/bin/python3.$1" <<- END
+		#!/bin/sh
+		echo '{"implementation": "cpython", "version": {"major": 3, "minor": $1, "micro": 9, "releaselevel": "final",
+			"serial": 0}, "free_threaded": false, "executable": "$folder/bin/python3.$1", "include": "$folder/include",
+			"multiarch": "", "ext_suffix": ".cpython-3$1-x86_64-linux-gnu.so", "library": "", "purelib": ""}'
+	END
+	chmod +x "$folder/bin/python3.$1"
 }
 
 # The code block behind <!-- NAME -->.

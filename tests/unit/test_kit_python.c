@@ -199,27 +199,19 @@ make_places(struct ws_arena *a, const char *root)
 	add_file(a, root, "pyenv/versions/2.7.18/bin/python", "", 0755);
 	add_file(a, root, "pyenv/versions/pypy3.10-7.3.15/bin/python3.10", "", 0755);
 	add_file(a, root, "pyenv/shims/python3.11", "#!/bin/sh\nexit 127\n", 0755);
-	add_python(a, root, "uv/cpython-3.12.4-linux-x86_64-gnu/bin/python3.12", "3.12.4", true);
-	add_python(a, root, "uv/cpython-3.14.0+freethreaded-linux-x86_64-gnu/bin/python3.14t",
-		"3.14.0t", true);
-	add_file(a, root, "uv/cpython-3.12.9+debug-linux-x86_64-gnu/bin/python3.12", "", 0755);
-	add_file(a, root, "uv/cpython-3.12.9-linux-x86_64-musl/bin/python3.12", "", 0755);
-	add_file(a, root, "uv/pypy-3.10.14-linux-x86_64-gnu/bin/python3.10", "", 0755);
-	add_python(a, root, "internal/cpython-3.8.20/bin/python", "3.8.20", true);
-	add_python(a, root, "opt/cp313-cp313t/bin/python", "3.13.5t", true);
-	assert_int_equal(
-		symlink("../internal/cpython-3.8.20", ws_path_join(a, root, "opt/cp38-cp38", NULL)), 0);
+	add_python(a, root, "pyenv/versions/3.12.4/bin/python3.12", "3.12.4", true);
+	add_python(a, root, "pyenv/versions/3.14.0t/bin/python3.14t", "3.14.0t", true);
+	add_python(a, root, "old/python3.8", "3.8.20", true);
+	add_python(a, root, "local/python3.13t", "3.13.5t", true);
 	add_python(a, root, "bin/python3.11", "3.11.4", false);
 	add_file(a, root, "bin/python3.99-config", "", 0755);
 	add_file(a, root, "bin/python3.7", "#!/bin/sh\nexit 1\n", 0755);
 	assert_int_equal(symlink("python3.11", ws_path_join(a, root, "bin/python3", NULL)), 0);
 	add_python(a, root, "bin2/python", "3.15.0", true);
 	return (struct ws_python_places){
-		.path_variable =
-			ws_arena_printf(a, "%s/pyenv/shims:%s/bin:relative:%s/bin2", root, root, root),
+		.path_variable = ws_arena_printf(a,
+			"%s/pyenv/shims:%s/local:%s/old:%s/bin:relative:%s/bin2", root, root, root, root, root),
 		.pyenv = ws_path_join(a, root, "pyenv", NULL),
-		.uv = ws_path_join(a, root, "uv", NULL),
-		.opt = ws_path_join(a, root, "opt", NULL),
 	};
 }
 
@@ -228,19 +220,19 @@ WS_TEST(every_place_is_listed_and_few_are_asked)
 	const char *root = ws_test_dir(a);
 	struct ws_python_places places = make_places(a, root);
 	assert_string_equal(list_text(a, &places, root),
-		"3.8.20 opt/cp38-cp38/bin/python\n"
+		"3.8.20 old/python3.8\n"
 		"3.9.18 pyenv/versions/3.9.18/bin/python3.9\n"
 		"3.10.4 pyenv/versions/miniconda3-latest/bin/python3.10\n"
 		"3.11.2 pyenv/versions/3.11.2/bin/python\n"
 		"3.11.4 bin/python3.11\n"
 		"3.11.10 pyenv/versions/3.11.10/bin/python3.11\n"
-		"3.12.4 uv/cpython-3.12.4-linux-x86_64-gnu/bin/python3.12\n"
+		"3.12.4 pyenv/versions/3.12.4/bin/python3.12\n"
 		"3.13.1t pyenv/versions/3.13.1t/bin/python3.13t\n"
-		"3.13.5t opt/cp313-cp313t/bin/python\n"
-		"3.14.0t uv/cpython-3.14.0+freethreaded-linux-x86_64-gnu/bin/python3.14t\n"
+		"3.13.5t local/python3.13t\n"
+		"3.14.0t pyenv/versions/3.14.0t/bin/python3.14t\n"
 		"3.15.0 bin2/python\n");
 	assert_string_equal(read_file(a, root, "asked"),
-		"pyenv/versions/miniconda3-latest/bin/python3.10\nopt/cp313-cp313t/bin/python\n"
+		"pyenv/versions/miniconda3-latest/bin/python3.10\nlocal/python3.13t\nold/python3.8\n"
 		"bin/python3.11\nbin2/python\n");
 	struct ws_python_places none = {0};
 	assert_string_equal(list_text(a, &none, root), "");

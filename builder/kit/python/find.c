@@ -1,6 +1,6 @@
-/* find.c - which interpreter serves a tag, out of the files of this host that look like one. A name
- * can be wrong and an interpreter broken; asking one takes 20 ms. So names are believed as far as
- * they leave a choice open, and those that may be the answer are asked. */
+/* find.c - the interpreter for a tag, among the files of this host that look like one. A name can
+ * be wrong and an interpreter broken, and asking one takes 20 ms: names rule candidates out, and
+ * only those that remain are asked. */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "kit/python/python.h"
@@ -10,11 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- files that look like interpreters, and what their names say ---- */
-
-/* The folders are pyenv's (versions/3.11.7), uv's (cpython-3.13.1+freethreaded-linux-x86_64-gnu)
- * and the manylinux images' (/opt/python/cp313-cp313t, a link to a folder cpython-3.13.1); on PATH
- * the names are python3, python3.11 and python3.13t. */
+/* ---- candidates: python3, python3.11 and python3.13t on PATH, and the versions of pyenv, which
+ * puts only shims on PATH. ---- */
 
 struct candidate {
 	const char *path;         /* absolute */
@@ -29,28 +26,16 @@ ws_python_places_standard(const struct ws_user_env *env, struct ws_arena *a)
 {
 	const char *home = ws_user_env_home(env);
 	const char *pyenv = ws_user_env_get(env, "PYENV_ROOT");
-	const char *uv = ws_user_env_get(env, "UV_PYTHON_INSTALL_DIR");
-	const char *data = ws_user_env_get(env, "XDG_DATA_HOME");
-	struct ws_python_places places = {
+	return (struct ws_python_places){
 		.env = env,
 		.path_variable = ws_user_env_get(env, "PATH"),
-		.pyenv = pyenv,
-		.uv = uv,
-		.opt = "/opt/python",
+		.pyenv = pyenv ? pyenv
+			: home     ? ws_path_join(a, home, ".pyenv", NULL)
+					   : NULL,
 	};
-	if (home && !pyenv) {
-		places.pyenv = ws_path_join(a, home, ".pyenv", NULL);
-	}
-	if (!uv && (data || home)) {
-		const char *base = data ? data : ws_path_join(a, home, ".local/share", NULL);
-		places.uv = ws_path_join(a, base, "uv/python", NULL);
-	}
-	return places;
 }
 
-/* The gathering: what was seen, and where the texts go. */
 struct gathering {
-	const struct ws_python_places *places;
 	candidate_list *list;
 	struct ws_map seen; /* real paths */
 	struct ws_arena *a;
@@ -150,7 +135,7 @@ is_other_python(const char *name)
 }
 
 static void
-gather_pyenv(struct gathering *g, const char *folder, const char *name)
+gather_version(struct gathering *g, const char *folder, const char *name)
 {
 	struct ws_python_tag tag;
 	const char *rest;
@@ -163,48 +148,12 @@ gather_pyenv(struct gathering *g, const char *folder, const char *name)
 	}
 }
 
+/* Every version of pyenv, in byte order. */
 static void
-gather_uv(struct gathering *g, const char *folder, const char *name)
-{
-	struct ws_python_tag tag;
-	const char *rest;
-	if (!ws_starts_with(name, "cpython-") || !ws_ends_with(name, "-gnu")) {
-		return;
-	}
-	const char *version = read_release(name + strlen("cpython-"), g->a, &rest, &tag);
-	tag.free_threaded = version && ws_starts_with(rest, "+freethreaded-");
-	if (version && (rest[0] == '-' || tag.free_threaded)) { /* not "+debug-" */
-		add(g, interpreter_of(folder, &tag, g->a), &tag, version);
-	}
-}
-
-/* cp313-cp313t; the link's target says the patch release: cpython-3.13.1, cpython-3.13.1-nogil. */
-static void
-gather_opt(struct gathering *g, const char *folder, const char *name)
-{
-	const char *abi = strchr(name, '-');
-	const char *python = ws_arena_copy(g->a, name, abi ? (size_t)(abi - name) : 0);
-	struct ws_python_tag tag, unused;
-	if (!abi || !ws_starts_with(python, "cp3") || !ws_python_tag_parse(python, &tag)) {
-		return;
-	}
-	tag.free_threaded = ws_ends_with(abi, "t");
-	WS_AUTO_FREE char *real = realpath(folder, NULL);
-	const char *target = real ? ws_path_base(real) : "";
-	const char *rest;
-	const char *version = ws_starts_with(target, "cpython-")
-		? read_release(target + strlen("cpython-"), g->a, &rest, &unused)
-		: NULL;
-	add(g, interpreter_of(folder, &tag, g->a), &tag, version);
-}
-
-/* Calls @a gather for every entry of @a root in byte order. */
-static void
-gather_each(struct gathering *g, const char *root,
-	void (*gather)(struct gathering *g, const char *folder, const char *name))
+gather_versions(struct gathering *g, const char *root)
 {
 	WS_VEC(const char *) names = {0};
-	WS_AUTO_DIR DIR *dir = root ? opendir(root) : NULL;
+	WS_AUTO_DIR DIR *dir = opendir(root);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.') {
@@ -215,21 +164,21 @@ gather_each(struct gathering *g, const char *root,
 		qsort(names.at, names.len, sizeof(*names.at), ws_cmp_strings);
 	}
 	for (size_t i = 0; i < names.len; i++) {
-		gather(g, ws_path_join(g->a, root, names.at[i], NULL), names.at[i]);
+		gather_version(g, ws_path_join(g->a, root, names.at[i], NULL), names.at[i]);
 	}
 }
 
-/* Everything below @a places, each real file once, those with a version first. pyenv's shims are
- * left out: the versions behind them are listed. */
+/* Each real file once, those with a version first. pyenv's shims are left out: the versions behind
+ * them are listed. */
 static void
 gather_all(const struct ws_python_places *places, struct ws_arena *a, candidate_list *list)
 {
-	struct gathering g = {.places = places, .list = list, .a = a};
-	const char *pyenv = places->pyenv;
-	gather_each(&g, pyenv ? ws_path_join(a, pyenv, "versions", NULL) : NULL, gather_pyenv);
-	gather_each(&g, places->uv, gather_uv);
-	gather_each(&g, places->opt, gather_opt);
-	const char *shims = pyenv ? ws_path_join(a, pyenv, "shims", NULL) : NULL;
+	struct gathering g = {.list = list, .a = a};
+	const char *shims = NULL;
+	if (places->pyenv) {
+		gather_versions(&g, ws_path_join(a, places->pyenv, "versions", NULL));
+		shims = ws_path_join(a, places->pyenv, "shims", NULL);
+	}
 	struct ws_str rest = ws_str_of(places->path_variable);
 	while (rest.s) {
 		const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
@@ -240,12 +189,6 @@ gather_all(const struct ws_python_places *places, struct ws_arena *a, candidate_
 }
 
 /* ---- the one that serves a tag ---- */
-
-static bool
-same_tag(const struct ws_python_tag *x, const struct ws_python_tag *y)
-{
-	return x->major == y->major && x->minor == y->minor && x->free_threaded == y->free_threaded;
-}
 
 /* <0, 0, >0; texts that are not versions (there are none) are equal. */
 static int
@@ -325,7 +268,7 @@ consider(struct finding *f, const struct candidate *candidate)
 		f->broken = f->broken.kind == WS_ERR_NONE ? err : f->broken;
 		return;
 	}
-	if (!same_tag(&kit.tag, f->tag)) {
+	if (!ws_python_tag_same(&kit.tag, f->tag)) {
 		return;
 	}
 	bool better = !best || has_headers(&kit) > has_headers(&f->best)
@@ -355,7 +298,7 @@ refuse(const struct ws_python_places *places, const struct finding *f, struct ws
 	ws_python_list_all(places, a, &all);
 	WS_AUTO_BUF struct ws_buf there = {0};
 	for (size_t i = 0; i < all.len; i++) {
-		if (i == 0 || !same_tag(&all.at[i].tag, &all.at[i - 1].tag)) {
+		if (i == 0 || !ws_python_tag_same(&all.at[i].tag, &all.at[i - 1].tag)) {
 			ws_buf_printf(
 				&there, "%s%s", i > 0 ? ", " : "", ws_python_version_text(&all.at[i].tag, a));
 		}
@@ -380,7 +323,7 @@ ws_python_find(const struct ws_python_places *places, const struct ws_python_tag
 		qsort(all.at, all.len, sizeof(*all.at), cmp_newest_first);
 	}
 	for (size_t i = 0; i < all.len; i++) {
-		if (same_tag(&all.at[i].tag, tag)) {
+		if (ws_python_tag_same(&all.at[i].tag, tag)) {
 			consider(&f, &all.at[i]);
 		}
 	}
@@ -389,7 +332,7 @@ ws_python_find(const struct ws_python_places *places, const struct ws_python_tag
 		const struct candidate *candidate = &all.at[i];
 		bool open = candidate->tag.major == 0
 			|| (!candidate->version && candidate->tag.minor == tag->minor);
-		if (open && !same_tag(&candidate->tag, tag)) {
+		if (open && !ws_python_tag_same(&candidate->tag, tag)) {
 			struct ws_err before = f.broken;
 			consider(&f, candidate);
 			f.broken = before;

@@ -1,10 +1,11 @@
 /**
  * python.h - a Python to build for: its headers, tag and module suffix
  *
- * Found on PATH, below pyenv's, uv's and /opt/python's folders, or named by path. The interpreter
- * is asked once; build-details.json (PEP 739) serves where it cannot be run. The include folder is
- * copied to a tree, so Pythons whose headers a unit never reads share its object. CPython 3 only:
- * Python 2, PyPy and others are refused by name.
+ * Found on PATH and among the versions of pyenv, or named by a path. uv and the manylinux images
+ * put their Pythons on PATH. The interpreter is asked once; build-details.json (PEP 739) replaces
+ * the answer of an interpreter that cannot be run. The include folder is copied to a tree, so
+ * Pythons whose headers a unit never reads share its object. CPython 3 only: Python 2, PyPy and
+ * others are refused by name.
  */
 #ifndef WS_KIT_PYTHON_PYTHON_H
 #define WS_KIT_PYTHON_PYTHON_H
@@ -42,8 +43,6 @@ struct ws_python_places {
 	const struct ws_user_env *env; /**< what interpreters are asked in */
 	const char *path_variable;     /**< PATH */
 	const char *pyenv;             /**< folder with versions/ */
-	const char *uv;                /**< folder with cpython-* */
-	const char *opt;               /**< "/opt/python" (manylinux images) */
 };
 
 struct ws_python_places ws_python_places_standard(

@@ -2,7 +2,7 @@
  * refused. */
 #include "test.h"
 
-#include "kit/hostcc/told.h"
+#include "kit/hostcc/compiler_list_text.h"
 
 #include <string.h>
 
@@ -11,10 +11,10 @@
 static const char *const search[] = {"/usr/include/c++/12", "/usr/include"};
 static const struct ws_host_file files[] = {{"/usr/bin/a b", ONE}};
 
-static struct ws_told_host
+static struct ws_compiler_list
 host_with_two(struct ws_arena *a)
 {
-	struct ws_told_host host = {.glibc = "2.36"};
+	struct ws_compiler_list host = {.glibc = "2.36"};
 	struct ws_hostcc gcc = {.kind = WS_HOSTCC_GCC,
 		.path = "/usr/bin/g++-12",
 		.major = 12,
@@ -43,9 +43,9 @@ host_with_two(struct ws_arena *a)
 WS_TEST(a_host_is_read_as_it_was_told)
 {
 	WS_AUTO_BUF struct ws_buf text = {0}, again = {0};
-	struct ws_told_host host = host_with_two(a), read;
-	ws_told_host_write(&host, &text);
-	assert_true(ws_told_host_read(ws_buf_str(&text), a, &read, NULL));
+	struct ws_compiler_list host = host_with_two(a), read;
+	ws_compiler_list_write(&host, &text);
+	assert_true(ws_compiler_list_read(ws_buf_str(&text), a, &read, NULL));
 	assert_string_equal(read.glibc, "2.36");
 	assert_int_equal(read.compilers.len, 2);
 	const struct ws_hostcc *gcc = &read.compilers.at[0], *clang = &read.compilers.at[1];
@@ -57,12 +57,12 @@ WS_TEST(a_host_is_read_as_it_was_told)
 	assert_int_equal(clang->kind, WS_HOSTCC_CLANG);
 	assert_null(clang->c_path);
 	assert_int_equal(clang->c_search_count, 0);
-	ws_told_host_write(&read, &again);
+	ws_compiler_list_write(&read, &again);
 	assert_int_equal(again.len, text.len);
 	assert_memory_equal(again.data, text.data, text.len);
 	for (size_t cut = 0; cut < text.len; cut++) { /* a compiler that is not whole is none */
-		struct ws_told_host part;
-		if (ws_told_host_read((struct ws_str){text.data, cut}, a, &part, NULL)) {
+		struct ws_compiler_list part;
+		if (ws_compiler_list_read((struct ws_str){text.data, cut}, a, &part, NULL)) {
 			for (size_t i = 0; i < part.compilers.len; i++) {
 				assert_true(part.compilers.at[i].file_count > 0);
 			}
@@ -74,14 +74,14 @@ WS_TEST(a_host_is_read_as_it_was_told)
 static bool
 is_taken(const char *fields, struct ws_arena *a)
 {
-	struct ws_told_host host;
+	struct ws_compiler_list host;
 	struct ws_err err;
 	size_t len = strlen(fields);
 	char *text = ws_arena_copy(a, fields, len);
 	for (size_t i = 0; i < len; i++) {
 		text[i] = text[i] == '|' ? '\0' : text[i];
 	}
-	return ws_told_host_read((struct ws_str){text, len}, a, &host, &err);
+	return ws_compiler_list_read((struct ws_str){text, len}, a, &host, &err);
 }
 
 #define HOST "wheelsmith.host/1 2.36|"

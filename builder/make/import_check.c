@@ -1,4 +1,4 @@
-#include "make/import.h"
+#include "make/import_check.h"
 
 #include "base/fs.h"
 #include "base/json.h"

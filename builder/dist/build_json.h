@@ -1,8 +1,8 @@
 /**
  * records.h - the wheels of an output folder, as build.json and the requirements files say them
  */
-#ifndef WS_DIST_RECORDS_H
-#define WS_DIST_RECORDS_H
+#ifndef WS_DIST_BUILD_JSON_H
+#define WS_DIST_BUILD_JSON_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -7,8 +7,8 @@
  * cannot import for a reason of its own (no driver, a dependency that is not installed) says
  * nothing about the wheel.
  */
-#ifndef WS_MAKE_IMPORT_H
-#define WS_MAKE_IMPORT_H
+#ifndef WS_MAKE_IMPORT_CHECK_H
+#define WS_MAKE_IMPORT_CHECK_H
 
 #include "engine/graph.h"
 #include "kit/python/python.h"

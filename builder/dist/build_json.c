@@ -3,7 +3,7 @@
  * Other runs deliver into the same folder, before us and beside us. What they left counts as long
  * as its wheel lies there with the digest that was written down, and none of ours takes its
  * place. */
-#include "dist/records.h"
+#include "dist/build_json.h"
 
 #include "base/arena.h"
 #include "base/fs.h"

@@ -1,5 +1,5 @@
 /* told.c - a compiler begins with its path; the fields that follow are of it. */
-#include "kit/hostcc/told.h"
+#include "kit/hostcc/compiler_list_text.h"
 
 #include "base/text.h"
 
@@ -26,7 +26,7 @@ write_compiler(const struct ws_hostcc *cc, struct ws_buf *text)
 }
 
 void
-ws_told_host_write(const struct ws_told_host *host, struct ws_buf *text)
+ws_compiler_list_write(const struct ws_compiler_list *host, struct ws_buf *text)
 {
 	ws_fields_add(text, HOST, host->glibc);
 	for (size_t i = 0; i < host->compilers.len; i++) {
@@ -37,7 +37,7 @@ ws_told_host_write(const struct ws_told_host *host, struct ws_buf *text)
 /* The lists of a compiler grow while it is read. */
 struct reading {
 	struct ws_arena *a;
-	struct ws_told_host *host;
+	struct ws_compiler_list *host;
 	struct ws_hostcc *cc; /* NULL: none has begun */
 	WS_VEC(const char *) search, libraries, c_search;
 	WS_VEC(struct ws_host_file) files;
@@ -135,12 +135,12 @@ read_field(struct reading *r, const char *kind, const char *value)
 }
 
 bool
-ws_told_host_read(
-	struct ws_str text, struct ws_arena *a, struct ws_told_host *host, struct ws_err *err)
+ws_compiler_list_read(
+	struct ws_str text, struct ws_arena *a, struct ws_compiler_list *host, struct ws_err *err)
 {
 	struct reading r = {.a = a, .host = host};
 	const char *kind, *value;
-	*host = (struct ws_told_host){0};
+	*host = (struct ws_compiler_list){0};
 	bool good = true;
 	while (good && ws_fields_take(&text, a, &kind, &value)) {
 		good = read_field(&r, kind, value);

@@ -1,7 +1,7 @@
 /* test_make_supply.c - what a cell is said to have come to, by what its product's supply is. */
 #include "test.h"
 
-#include "make/supply.h"
+#include "make/result.h"
 #include "model/recipe.h"
 
 /* A product of one cell, and one of another that shares it. */
