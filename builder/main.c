@@ -81,7 +81,7 @@ print_help(struct ws_session *s)
 	ws_out_result(&s->out, "more: wheelsmith COMMAND --help, man wheelsmith\n");
 }
 
-/* "help", "help build", "help recipe check": as --help would. */
+/* "help", "help build", "help recipe check": the same as --help. */
 static bool
 help(struct ws_session *s, const ws_words *words, ws_words *asked)
 {
@@ -105,7 +105,7 @@ name_stop(const struct ws_command *command, const struct ws_stop *stop, struct w
 		ws_stop_err(stop, err);
 	}
 	if (command->resumes) {
-		ws_err_cure(err, "what was done is kept: the same command continues from there");
+		ws_err_cure(err, "finished work is kept: the same command continues from there");
 	}
 }
 
@@ -134,7 +134,7 @@ run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 			names[shown++] = commands[i].name;
 		}
 	}
-	ws_err_set(err, WS_ERR_USAGE, "there is no command '%s'", name);
+	ws_err_set(err, WS_ERR_USAGE, "unknown command '%s'", name);
 	const char *near = ws_suggest(name, names, shown);
 	if (near) {
 		ws_err_cure(err, "did you mean `wheelsmith %s`?", near);
@@ -142,7 +142,7 @@ run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 	return ws_err_cure(err, "`wheelsmith --help` lists the commands");
 }
 
-/* Options before the command are common ones. */
+/* Options before the command are common options. */
 static bool
 run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
@@ -174,7 +174,7 @@ run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 	return run_command(s, &words, err);
 }
 
-/* Output that is lost fails the command, unless something else has. */
+/* Lost output fails the command, unless it failed already. */
 static bool
 finish(struct ws_session *s, bool done, struct ws_err *err)
 {
@@ -208,7 +208,7 @@ start(int argc, char **argv)
 	}
 	ws_session_close(&session);
 	if (reader_left) {
-		signal(SIGPIPE, SIG_DFL); /* everything is cleaned up; now as anybody ends */
+		signal(SIGPIPE, SIG_DFL); /* after cleaning up, end by the signal like other programs */
 		raise(SIGPIPE);
 	}
 	return done ? 0 : ws_err_exit_code(err.kind);
@@ -231,11 +231,11 @@ main(int argc, char **argv)
 		ssize_t written = write(STDERR_FILENO, small.s, small.n);
 		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
 	}
-	umask(umask(0) | S_IWOTH); /* a store that everybody may change is nobody's */
-	/* glibc keeps what is as large as the largest that was freed; archives and listings need not
-	 * stay. */
+	umask(umask(0) | S_IWOTH); /* other users must not be able to change the store */
+	/* By default glibc keeps freed blocks up to the size of the largest freed one; return archives
+	 * and listings. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
-	/* Writes fail instead, and whoever writes says so. Children get both signals back. */
+	/* Writes fail instead, and the writer reports it. Children get both signals back. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	return start(argc, argv);

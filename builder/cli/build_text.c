@@ -1,4 +1,4 @@
-/* build_text.c - sentences only; the facts are make/'s. */
+/* build_text.c - prints what make/ and produce/ found out. */
 #include "cli/build_text.h"
 
 #include "base/fs.h"
@@ -19,7 +19,7 @@ is_verdict(const struct ws_failed_action *failed)
 	return strcmp(failed->stage, "check") == 0 || strcmp(failed->stage, "import") == 0;
 }
 
-#define MOST_ASKING 3 /* units, and files, that are named for one name */
+#define MOST_ASKING 3 /* units, and files, listed for one symbol */
 
 static void
 add_some(struct ws_buf *b, const char *head, const char *const *list, size_t count)
@@ -32,7 +32,7 @@ add_some(struct ws_buf *b, const char *head, const char *const *list, size_t cou
 	}
 }
 
-/* With ": asked for by kernel.cpp, named in src/used.h" behind a name that a check misses. */
+/* Adds ": used by kernel.cpp, declared in src/used.h" behind a missing symbol. */
 static void
 add_line(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_str line)
 {
@@ -42,21 +42,21 @@ add_line(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_str 
 	for (size_t i = 0; i < failed->ask_count && name.n > 0; i++) {
 		const struct ws_asking *ask = &failed->asks[i];
 		if (ws_str_is(name, ask->text)) {
-			add_some(b, ": asked for by ", ask->units, ask->unit_count);
-			add_some(b, ", named in ", ask->files, ask->file_count);
+			add_some(b, ": used by ", ask->units, ask->unit_count);
+			add_some(b, ", declared in ", ask->files, ask->file_count);
 		}
 	}
 	ws_buf_printf(b, "%.*s\n", (int)(line.n - head), line.s + head);
 }
 
-/* All but what is right. */
+/* The findings that are not "ok". */
 static void
 add_verdict(struct ws_buf *lines, const struct ws_failed_action *failed, struct ws_str log)
 {
 	bool right = false;
 	while (log.s && log.n > 0) {
 		struct ws_str line = ws_str_cut(&log, '\n');
-		/* The verdict's sentence is the failure's own; another error is why there is none. */
+		/* The failure already contains the sentence of the verdict; other errors are printed. */
 		bool verdict = strncmp(line.s, "error: ", 7) == 0 && failed->err->kind == WS_ERR_VERIFY
 			&& ws_ends_with(failed->err->text, " would not load");
 		/* A finding's lines are indented. */
@@ -67,8 +67,7 @@ add_verdict(struct ws_buf *lines, const struct ws_failed_action *failed, struct 
 	}
 }
 
-/* The lines that matter. A check's log is its verdict, short and whole; a compiler's is
- * searched. */
+/* The relevant lines of a log: a check's findings, or the errors in a compiler's output. */
 static void
 read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_buf *lines,
 	struct ws_err *err)
@@ -88,8 +87,8 @@ read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_
 	}
 }
 
-/* A unit that fails for several Pythons fails alike: the cell for which the same was printed; NULL:
- * none. */
+/* A unit often fails for several Pythons in the same way. Returns the cell whose equal failure was
+ * printed before, or NULL. */
 static const char *
 find_printed(struct ws_session *s, const struct ws_build_text *text,
 	const struct ws_failed_action *failed, const struct ws_buf *lines)
@@ -103,7 +102,7 @@ find_printed(struct ws_session *s, const struct ws_build_text *text,
 	return before;
 }
 
-/* The shell that opens where this failed. */
+/* The command that opens a shell in the folder of the failed command. */
 static const char *
 shell_command(struct ws_session *s, const struct ws_selecting *selecting,
 	const struct ws_failed_action *failed)
@@ -156,7 +155,7 @@ ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text)
 	for (size_t i = 0; i < result->supplies.count; i++) {
 		const struct ws_supply *supply = &result->supplies.at[i];
 		const struct ws_err *why = supply->kind == WS_SUPPLY_NONE ? supply->failure : NULL;
-		/* What kept a cell from being tried at all, reported once for each reason. */
+		/* Report each reason once. */
 		bool reported = !why || why == before || strcmp(why->text, text->last->text) == 0;
 		for (size_t j = 0; j < result->failed_count; j++) {
 			reported = reported || why == result->failed[j].err;
@@ -197,7 +196,7 @@ count_prebuilt(const struct ws_build_result *result)
 	return count;
 }
 
-/* Nobody may take it for a wheel that is missing. */
+/* A fallback must not look like a missing wheel. */
 static void
 print_fallbacks(struct ws_session *s, const struct ws_build_result *result)
 {
@@ -213,7 +212,7 @@ void
 ws_build_text_wheel(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_supply *supply)
 {
-	if (!s->globals.json) { /* the lines of finished cells name it */
+	if (!s->globals.json) { /* with --json the events name it */
 		ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, supply->wheel, NULL));
 		fflush(s->out.out);
 	}
@@ -223,7 +222,7 @@ ws_build_text_wheel(
 	}
 }
 
-/* What the wheels weigh, and what became of the wheels that the same cells had before. */
+/* Sizes of the wheels, and how they changed since the last delivery of the same cells. */
 static void
 print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 {
@@ -254,8 +253,7 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 	}
 }
 
-/* The machine that all wheels are for, where that is not this host's, whose pip takes none of
- * them. */
+/* The machine of all wheels, if it differs from this host's: then pip here cannot install them. */
 static const char *
 machine_elsewhere(const struct ws_build_result *result)
 {
@@ -341,7 +339,8 @@ add_mean(struct ws_buf *text, uint64_t ms, unsigned count, const char *of)
 	}
 }
 
-/* ", 12 on the farm, 3.1 s queued (mean), 0.2 s for inputs (mean)", as far as it tells. */
+/* ", 12 on the farm, 3.1 s queued (mean), 0.2 s for inputs (mean)"; unreported times are left
+ * out. */
 static const char *
 farm_text(const struct ws_run_summary *actions, struct ws_arena *a)
 {
@@ -363,7 +362,8 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 		return;
 	}
 	ws_format_memory(result->actions.peak_bytes, peak);
-	bool measured = result->actions.peak_bytes > 0; /* nothing ran, or not for long enough */
+	bool measured =
+		result->actions.peak_bytes > 0; /* memory is sampled; short commands have no sample */
 	unsigned fallbacks = count_state(result, WS_CELL_FALLBACK);
 	unsigned published = count_state(result, WS_CELL_PUBLISHED);
 	unsigned prebuilt = count_prebuilt(result);

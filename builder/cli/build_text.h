@@ -1,9 +1,9 @@
 /**
- * build_text.h - what `build` says of failures, and when it is done
+ * build_text.h - the text output of `build`: wheels, failures, summary
  *
- * A wheel when it is packed, a failure when it happens, with its command, the lines of its log that
- * matter, and the cure where one is known; at the end how to install the wheels. Also as Markdown
- * for GitHub's step summary.
+ * A wheel is printed when it is packed, a failure when it happens: command, relevant lines of the
+ * log, and the cure if one is known. The summary ends with the install command. GitHub's step
+ * summary gets a Markdown table.
  */
 #ifndef WS_CLI_BUILD_TEXT_H
 #define WS_CLI_BUILD_TEXT_H
@@ -14,10 +14,10 @@
 
 struct ws_build_text {
 	const char *output;                   /**< the output folder as the user named it */
-	const struct ws_selecting *selecting; /**< for a command that a person may type next */
+	const struct ws_selecting *selecting; /**< for the commands that are printed */
 	const struct ws_build_result *result;
-	const struct ws_err *last; /**< printed at the very end, by main.c, not before; may be empty */
-	struct ws_map *printed;    /**< failures, to print what is the same for several Pythons once */
+	const struct ws_err *last; /**< main.c prints it at the end; may be empty */
+	struct ws_map *printed;    /**< printed failures, by text: equal ones are printed once */
 };
 
 /** One failed action, to the error stream. */
@@ -28,13 +28,13 @@ void ws_build_text_failure(
 void ws_build_text_wheel(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_supply *supply);
 
-/** Why cells failed of which nothing was tried, to the error stream. */
+/** Reasons of cells that failed before any command ran, to the error stream. */
 void ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text);
 
-/** What it came to and how to install it, to the error stream. */
+/** Counts, sizes and the install command, to the error stream. */
 void ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text);
 
-/** Appends to the file that GITHUB_STEP_SUMMARY names, if any. */
+/** Appends a table to the file in GITHUB_STEP_SUMMARY, if set. */
 void ws_build_text_github(struct ws_session *s, const struct ws_build_text *text);
 
 #endif

@@ -30,9 +30,9 @@ struct building {
 	struct ws_timeline *timeline;
 };
 
-/* What was asked for when the bundle was written, where nothing else is asked for now. */
+/* The selection that the bundle was written for; options of this command line come first. */
 static void
-ask_as_then(struct ws_session *s, struct building *b, const struct ws_bundle *bundle)
+select_as_bundled(struct ws_session *s, struct building *b, const struct ws_bundle *bundle)
 {
 	struct ws_selecting *selecting = &b->selecting;
 	const struct ws_bundle_asked *then = &bundle->asked;
@@ -48,10 +48,11 @@ ask_as_then(struct ws_session *s, struct building *b, const struct ws_bundle *bu
 	o->torch_window = o->torch_window || then->torch_window;
 	o->matrix = ws_path_join(s->a, bundle->folder, WS_BUNDLE_MATRIX, NULL);
 	o->only_recipes = ws_path_join(s->a, bundle->folder, WS_BUNDLE_RECIPES, NULL);
-	o->locked = true; /* its lock is as read-only as it is */
+	o->locked = true; /* the lock in a bundle is read-only */
 }
 
-/* Into the store; the matrix is the bundle's where no other was named. */
+/* Reads the bundle into the store. Its matrix is used unless the command line names another
+ * selection. */
 static bool
 open_bundle(struct ws_session *s, struct building *b, const ws_words *words, struct ws_err *err)
 {
@@ -61,7 +62,7 @@ open_bundle(struct ws_session *s, struct building *b, const ws_words *words, str
 		return false;
 	}
 	if (!b->selecting.options.matrix && words->len == 0) {
-		ask_as_then(s, b, &bundle);
+		select_as_bundled(s, b, &bundle);
 		b->is_bundled = true;
 	}
 	return true;
@@ -122,7 +123,7 @@ parse(
 	return ws_selecting_finish(s, &b->selecting, &words, err);
 }
 
-/* Each reason once, with the cells that it is of; of many, the first. */
+/* Each reason once, with its first cells. */
 static void
 name_excluded(const struct ws_session *s, const struct ws_plan *plan)
 {
@@ -151,7 +152,7 @@ name_excluded(const struct ws_session *s, const struct ws_plan *plan)
 	}
 }
 
-/* What is about to happen, in a line; what only some matrices have where there is any. */
+/* One line of counts; rare decisions are left out when their count is 0. */
 static void
 announce(const struct ws_session *s, const struct ws_plan *plan)
 {
@@ -167,8 +168,8 @@ announce(const struct ws_session *s, const struct ws_plan *plan)
 	name_excluded(s, plan);
 }
 
-/* Whom a wheel and a failure are reported through. */
-struct teller {
+/* The callbacks' view of this build. */
+struct reporter {
 	struct ws_session *s;
 	const struct ws_build_text *text;
 };
@@ -176,24 +177,24 @@ struct teller {
 static void
 report_failure(void *self, const struct ws_failed_action *failed)
 {
-	const struct teller *teller = self;
-	ws_status_clear(teller->s->status);
-	ws_build_text_failure(teller->s, teller->text, failed);
+	const struct reporter *reporter = self;
+	ws_status_clear(reporter->s->status);
+	ws_build_text_failure(reporter->s, reporter->text, failed);
 }
 
 static void
 report_wheel(void *self, const struct ws_supply *supply)
 {
-	const struct teller *teller = self;
-	ws_status_clear(teller->s->status);
-	ws_build_text_wheel(teller->s, teller->text, supply);
+	const struct reporter *reporter = self;
+	ws_status_clear(reporter->s->status);
+	ws_build_text_wheel(reporter->s, reporter->text, supply);
 }
 
-/* Warns of ignored variables once something is compiled, which they are about. */
+/* Warns of ignored environment variables at the first compile: they concern compilers. */
 struct ignored {
 	struct ws_sink sink;
 	struct ws_session *s;
-	const char *warning; /* NULL: said, or there is nothing to say */
+	const char *warning; /* NULL: printed already, or none */
 };
 
 static void
@@ -208,7 +209,7 @@ warn_of_ignored(struct ws_sink *self, const struct ws_event *event)
 	}
 }
 
-/* The user's limit holds where it can; a store that others use is left as it is. */
+/* Applies the user's limit of the store, unless another process uses the store. */
 static bool
 make_room(struct ws_session *s, const char *matrix, struct ws_err *err)
 {
@@ -260,7 +261,7 @@ write_page(struct ws_session *s, const struct building *b, const struct ws_build
 	ws_timeline_page(b->timeline, cells, supplies->cell_count, failures, result->failed_count, out);
 }
 
-/* One that is asked for and not there fails a build; where it failed before, that is a warning. */
+/* A report that cannot be written fails the build; after another failure it is a warning. */
 static bool
 write_report(const struct ws_session *s, const char *path, const struct ws_buf *text, bool done,
 	struct ws_err *err)
@@ -277,7 +278,7 @@ write_report(const struct ws_session *s, const char *path, const struct ws_buf *
 	return false;
 }
 
-/* What was asked for beside wheels; a build that failed has them too. */
+/* Trace and page, also of a failed build. */
 static bool
 write_reports(struct ws_session *s, const struct building *b, const struct ws_build_result *result,
 	bool done, struct ws_err *err)
@@ -294,7 +295,7 @@ write_reports(struct ws_session *s, const struct building *b, const struct ws_bu
 	return done;
 }
 
-/* Where compilations run: "local", "remote", or "remote,local" for what the farm does not do. */
+/* Where compilers run: "local", "remote" (the farm), or "remote,local" (the farm, else here). */
 static bool
 open_executor(
 	struct ws_session *s, const struct building *b, struct ws_context *ctx, struct ws_err *err)
@@ -305,8 +306,8 @@ open_executor(
 		return true;
 	}
 	if (!falls_back && strcmp(where, "remote") != 0) {
-		ws_err_set(err, WS_ERR_USAGE, "there is no executor '%s'", where);
-		return ws_err_cure(err, "it is local, remote, or remote,local");
+		ws_err_set(err, WS_ERR_USAGE, "unknown executor '%s'", where);
+		return ws_err_cure(err, "choose local, remote, or remote,local");
 	}
 	if (b->selecting.offline) {
 		return ws_err_set(
@@ -322,7 +323,7 @@ open_executor(
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of the plan and of the result */
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of plan and result */
 	struct ws_context ctx;
 	struct ws_selection sel;
 	if (!ws_session_open_facts(s, err) || !ws_session_open_store(s, false, err)) {
@@ -343,7 +344,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));
 	}
-	struct ignored *ignored = WS_NEW(s->a, struct ignored); /* the session's events outlive this */
+	struct ignored *ignored = WS_NEW(s->a, struct ignored); /* the session's events live longer */
 	*ignored = (struct ignored){{warn_of_ignored}, s, ws_ignored_env_warning(s->env.vars, s->a)};
 	ws_events_add(&s->events, &ignored->sink);
 	b->timeline = ws_timeline_make(s->a);
@@ -354,10 +355,10 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ws_build_result result;
 	struct ws_map printed = {0};
 	struct ws_build_text text = {b->options.output, &b->selecting, &result, err, &printed};
-	struct teller teller = {s, &text};
+	struct reporter reporter = {s, &text};
 	b->options.tell_failure = report_failure;
 	b->options.tell_wheel = report_wheel;
-	b->options.self = &teller;
+	b->options.self = &reporter;
 	bool done = ws_build_run(&ctx, &sel.pins, &sel.plan, &b->options, a, &result, err);
 	ws_status_clear(s->status);
 	ws_build_text_untried(s, &text);

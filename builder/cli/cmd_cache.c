@@ -1,5 +1,4 @@
-/* cmd_cache.c - `wheelsmith cache`: what the store holds, whether it is whole, less of it, and
- * results from one store to another. */
+/* cmd_cache.c - wheelsmith cache: statistics, damage, garbage collection, export and import. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "bundle/shared.h"
@@ -24,8 +23,8 @@ static const struct ws_option *
 make_rows(struct caching *c, size_t *count)
 {
 	const struct ws_option rows[] = {
-		{"max-size", 0, WS_OPTION_SIZE, &c->most_bytes, "SIZE", "gc: leave at most so much: 20G"},
-		{"lock", 0, WS_OPTION_LIST, &c->locks, "FILE", "gc: what a lock names goes last"},
+		{"max-size", 0, WS_OPTION_SIZE, &c->most_bytes, "SIZE", "gc: keep at most this much: 20G"},
+		{"lock", 0, WS_OPTION_LIST, &c->locks, "FILE", "gc: remove what this lock names last"},
 	};
 	*count = WS_LEN(rows);
 	struct ws_option *kept = WS_NEW_N(c->s->a, struct ws_option, WS_LEN(rows));
@@ -39,7 +38,7 @@ add_number(const struct caching *c, const char *name, uint64_t number)
 	ws_json_add_u64(c->w, name, number);
 }
 
-/* "files 1,234  5.6 GB" for each room that has any. */
+/* "files 1,234 5.6 GB" for each room. */
 static bool
 print_stats(struct caching *c, struct ws_err *err WS_UNUSED)
 {
@@ -171,8 +170,8 @@ find_part(const struct caching *c, const ws_words *words, struct ws_err *err)
 		part = strcmp(parts[i].name, words->at[0]) == 0 ? &parts[i] : part;
 	}
 	if (!part) {
-		ws_err_set(err, WS_ERR_USAGE, "wheelsmith cache does not know '%s'", words->at[0]);
-		ws_err_cure(err, "`wheelsmith cache --help` lists what it does");
+		ws_err_set(err, WS_ERR_USAGE, "wheelsmith cache has no part '%s'", words->at[0]);
+		ws_err_cure(err, "`wheelsmith cache --help` lists the parts");
 		return NULL;
 	}
 	if (part->takes_file != (words->len == 2)) {
@@ -211,12 +210,13 @@ ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	struct ws_usage usage = {
 		.command = "cache",
 		.synopsis = "stats\nverify\ngc --max-size SIZE [--lock FILE]...\nexport FILE\nimport FILE",
-		.summary = "Looks after the store.\n"
-				   "  stats    says what it holds\n"
-				   "  verify   reads all of it, and removes what is damaged: then it exits 1\n"
-				   "  gc       removes what was of use longest ago; wheels go last\n"
-				   "  export   writes what was built into one file\n"
-				   "  import   takes such a file; from whom you would take a compiler",
+		.summary =
+			"Looks after the store.\n"
+			"  stats    prints how much of each kind it holds\n"
+			"  verify   reads all files and removes damaged ones; exits 1 if there were any\n"
+			"  gc       removes least recently used entries; wheels last\n"
+			"  export   writes all results of builds into one file\n"
+			"  import   reads such a file; only from somebody whose compiler you would run",
 		.least = 1,
 		.most = 2,
 		.parts = "stats verify gc export import",

@@ -1,5 +1,4 @@
-/* cmd_doctor.c - `wheelsmith doctor`: hands doctor/ what it looks with, and prints what it
- * found. */
+/* cmd_doctor.c - wheelsmith doctor: opens what doctor/ needs, and prints its rows. */
 #include "cli/selecting.h"
 #include "cli/session.h"
 #include "cli/typed.h"
@@ -31,7 +30,7 @@ parse(struct ws_session *s, struct ws_doctor *d, bool *remote, int argc, const c
 	return ws_command_options(s, &usage, argc, argv, &words, err);
 }
 
-/* A version means the interpreter that a build would use. */
+/* A version selects the interpreter that a build would use. */
 static bool
 find_python(struct ws_doctor *d, struct ws_err *err)
 {
@@ -49,7 +48,7 @@ find_python(struct ws_doctor *d, struct ws_err *err)
 	return true;
 }
 
-/* Each by itself: a mistake in the configuration hides nothing else. */
+/* Each file by itself: a mistake in one must not hide the rows of the others. */
 static void
 read_data(struct ws_session *s, struct ws_rows *rows)
 {
@@ -116,7 +115,8 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	read_data(s, &d.rows);
 	d.store = ws_session_store_path(s);
 	d.recipes = s->globals.recipes;
-	ws_session_list_recipes(s, NULL, &catalog, NULL); /* without recipes, cures name none */
+	ws_session_list_recipes(
+		s, NULL, &catalog, NULL); /* without recipes the cures name no package */
 	d.catalog = &catalog;
 	d.indexes = ws_session_read_indexes(s, NULL, 0, &indexes_err) ? &s->indexes : NULL;
 	d.indexes_err = &indexes_err;

@@ -1,5 +1,5 @@
-/* cmd_explain.c - `wheelsmith explain`: reads an error's text, prints what it means. The text may
- * be anybody's: what it names is not started, and this process limits itself before it reads it. */
+/* cmd_explain.c - wheelsmith explain: reads the text of an error, prints its meaning. The text is
+ * untrusted: files that it names are not run, and this process limits itself before reading. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "cli/session.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A log of 100 MB took 2.0 s and 15 MB, a name that torch has in all releases 0.1 s and 22 MB. */
+/* Measured: a log of 100 MB takes 2.0 s and 15 MB, a symbol of all torch releases 0.1 s and 22
+ * MB. */
 static const struct ws_limits reader = {.memory_bytes = (uint64_t)512 << 20, .cpu_s = 60};
 
 struct explaining {
@@ -31,9 +32,8 @@ parse(struct ws_session *s, int argc, const char *const *argv, ws_words *words, 
 	struct ws_usage usage = {
 		.command = "explain",
 		.synopsis = "[TEXT|FILE|-]",
-		.summary =
-			"Says what an error of installing or importing a CUDA extension means, and what\n"
-			"cures it. Reads TEXT, a log, or standard input. Exits 1 when it knows nothing.",
+		.summary = "Explains errors of installing or importing CUDA extensions, and how to solve\n"
+				   "them. Reads TEXT, a log FILE, or standard input. Exits 1 for unknown errors.",
 		.most = 1,
 	};
 	return ws_command_options(s, &usage, argc, argv, words, err);
@@ -55,7 +55,7 @@ read_stream(int fd, const char *name, struct ws_finder *finder, struct ws_err *e
 	return true;
 }
 
-/* A word that names a file is that file: nobody's error reads like a path alone. */
+/* A word that is the name of a file is read as that file. */
 static bool
 read_text(struct ws_session *s, const ws_words *words, struct ws_finder *finder, struct ws_err *err)
 {
@@ -134,7 +134,7 @@ print_page(const struct explaining *x)
 		print_one(&page, &x->explanations[i], i == 0);
 	}
 	if (x->count == 0) {
-		ws_out_result(&x->s->out, "nothing in this text is known\n");
+		ws_out_result(&x->s->out, "this text has no known error\n");
 	}
 }
 

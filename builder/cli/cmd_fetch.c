@@ -56,11 +56,11 @@ parse_fetch(
 {
 	const struct ws_option own[] = {
 		{"bundle", 0, WS_OPTION_TEXT, &f->bundle, "FILE",
-			"write all of it into one file, for another host"},
+			"write all downloads into one file, for another host"},
 	};
 	const struct ws_usage usage = {
 		.command = "fetch",
-		.summary = "Brings all that a build needs into the store, for `build --offline`.",
+		.summary = "Downloads everything that a build needs, for `build --offline`.",
 		.options = own,
 		.option_count = WS_LEN(own),
 	};
@@ -69,15 +69,14 @@ parse_fetch(
 		return false;
 	}
 	if (f->bundle && !f->selecting.options.matrix) {
-		return ws_err_set(
-			err, WS_ERR_USAGE, "--bundle needs --matrix FILE: a bundle is of a matrix");
+		return ws_err_set(err, WS_ERR_USAGE, "--bundle needs --matrix FILE");
 	}
 	f->selecting.options.afresh = f->bundle != NULL;
 	return (!f->bundle || ws_bundle_may_write(f->bundle, err))
 		&& ws_selecting_finish(s, &f->selecting, &words, err);
 }
 
-/* What was fetched and pinned, in one file. */
+/* Writes all downloads and pins into one file. */
 static bool
 write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_context *ctx,
 	struct ws_selection *sel, const struct ws_supplies *supplies, struct ws_err *err)

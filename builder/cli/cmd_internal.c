@@ -1,5 +1,5 @@
-/* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space
- * or on its clock. Not for people; not in --help. */
+/* cmd_internal.c - wheelsmith internal: work that wheelsmith runs in a child of its own, to limit
+ * it or to end it. Not in --help. */
 #include "base/fs.h"
 #include "cli/session.h"
 #include "fetch/git.h"
@@ -69,8 +69,8 @@ names(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *arg
 	return ws_exports_child_run(err);
 }
 
-/* -- WORDS: what may stand in the place of the last word, which is half typed. The scripts of
- * completions/ run this. Each command answers from its own table of options. */
+/* -- WORDS: completions of the last word, for the scripts in completions/. Each command answers
+ * from its own table of options. */
 static bool
 complete(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
@@ -124,7 +124,7 @@ static const struct entry entries[] = {
 bool
 ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	/* Not the one that outlives its parent; a shell may have started any. */
+	/* Children end with their parent, except the sweeper, which cleans up after it. */
 	if (argc > 1 && strcmp(argv[1], "sweep") != 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	}

@@ -1,5 +1,5 @@
-/* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. The network is used for
- * --resolve, and for --against a URL. */
+/* cmd_plan.c - wheelsmith plan: the decision about every cell, and why. Only --resolve and
+ * --against URL use the network. */
 #include "base/text.h"
 #include "cli/selecting.h"
 #include "net/url.h"
@@ -17,14 +17,14 @@ struct planning {
 	unsigned slurm, kubernetes; /* tasks; 0: not asked for */
 };
 
-/* 0: no job is asked for. */
+/* 0: neither --slurm nor --kubernetes is given. */
 static unsigned
 job_tasks(const struct planning *p)
 {
 	return p->slurm ? p->slurm : p->kubernetes;
 }
 
-/* The job deals a whole matrix out, by the pins that lie beside it. */
+/* A job builds a whole matrix from a file, with the lock beside it. */
 static bool
 check_cluster(const struct ws_session *s, const struct planning *p, struct ws_err *err)
 {
@@ -78,7 +78,7 @@ parse(
 	};
 	const struct ws_usage usage = {
 		.command = "plan",
-		.summary = "Says what would happen to every cell, why, and what it costs.",
+		.summary = "Shows the decision about every cell, why, and what it costs.",
 		.options = own,
 		.option_count = WS_LEN(own),
 	};
@@ -87,7 +87,7 @@ parse(
 		&& check_cluster(s, p, err) && ws_selecting_finish(s, &p->selecting, &words, err);
 }
 
-/* --strict: what the world rules out is a mistake; what the matrix itself excludes is not. */
+/* --strict: an exclusion is a mistake unless the matrix itself demands it. */
 static bool
 check_strict(const struct ws_plan *plan, struct ws_err *err)
 {
@@ -113,7 +113,7 @@ write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf
 	}
 }
 
-/* A job is a file that others read. */
+/* Others may read the job, so logins are left out. */
 static void
 warn_of_logins(const struct ws_session *s)
 {
@@ -123,8 +123,8 @@ warn_of_logins(const struct ws_session *s)
 	}
 	if (left_out) {
 		ws_out_warn(&s->out,
-			"the job leaves out an index that has a login: where its tasks run, name it in "
-			"WHEELSMITH_INDEX");
+			"the job leaves out an index with a login: set WHEELSMITH_INDEX where its "
+			"tasks run");
 	}
 }
 

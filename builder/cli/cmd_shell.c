@@ -1,5 +1,5 @@
-/* cmd_shell.c - wheelsmith shell: the folder and the environment of a cell's command, that command
- * at hand as ./run. */
+/* cmd_shell.c - wheelsmith shell: a shell in the folder and environment of a cell's command, with
+ * the command as ./run. */
 #include "base/fs.h"
 #include "cli/selecting.h"
 #include "engine/action.h"
@@ -25,12 +25,12 @@ parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *ar
 	const struct ws_option own[] = {
 		{"unit", 'u', WS_OPTION_TEXT, &sh->unit, "NAME", "which command: a file's name, or a glob"},
 		{"offline", 0, WS_OPTION_FLAG, &sh->selecting.offline, NULL, "use no network"},
-		{"keep-work", 0, WS_OPTION_FLAG, &sh->keep_work, NULL, "leave the folder afterwards"},
+		{"keep-work", 0, WS_OPTION_FLAG, &sh->keep_work, NULL, "keep the folder afterwards"},
 	};
 	const struct ws_usage usage = {
 		.command = "shell",
 		.synopsis = "CELL --matrix FILE [options]\nCELL PKG[==V]... (--here | --torch V) [options]",
-		.summary = "A shell where a cell's command runs: the first that has no result, or --unit.",
+		.summary = "Opens a shell for a command of a cell: the first without a result, or --unit.",
 		.options = own,
 		.option_count = WS_LEN(own),
 		.least = 1,
@@ -44,7 +44,7 @@ parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *ar
 	return ws_selecting_finish(s, &sh->selecting, &packages, err);
 }
 
-/* A name counts before a pattern: a file may be called like one. */
+/* Whether @unit is the name of a command, and not a pattern. */
 static bool
 is_named(const struct ws_made *made, const char *unit)
 {
@@ -55,7 +55,7 @@ is_named(const struct ws_made *made, const char *unit)
 	return named;
 }
 
-/* The node a person wants to look at: of several that are meant, the first that has no result. */
+/* The first node without a result among those that match @unit. */
 static const struct ws_node *
 choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 {
@@ -71,19 +71,19 @@ choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 		first = first || !meant ? first : node;
 	}
 	if (!first) {
-		ws_err_set(err, WS_ERR_USAGE, "no command of this cell is called '%s'", unit);
+		ws_err_set(err, WS_ERR_USAGE, "this cell has no command '%s'", unit);
 		return NULL;
 	}
 	if (first->state == WS_NODE_WAITING) {
 		ws_err_set(
-			err, WS_ERR_BUILD, "'%s' needs what has not been built yet", first->action->subject);
-		ws_err_cure(err, "build the cell first, or look at one of its units: --unit NAME");
+			err, WS_ERR_BUILD, "inputs of '%s' have not been built yet", first->action->subject);
+		ws_err_cure(err, "build the cell first, or choose one of its units: --unit NAME");
 		return NULL;
 	}
 	return first;
 }
 
-/* ./run: the command as it is run in a build; more words are passed on. */
+/* ./run: the command as in a build; further arguments are passed to it. */
 static bool
 write_script(struct ws_session *s, const struct ws_node *node, const char *dir, struct ws_err *err)
 {
@@ -106,8 +106,8 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);
 }
 
-/* The person's variables, the command's in their place where it has its own: but HOME stays, and
- * their tools are found behind the command's. ./run has the command's alone. */
+/* The user's variables, overridden by the command's. HOME stays the user's; PATH is the command's
+ * and then the user's. ./run itself uses only the command's. */
 static const char *const *
 make_environment(const struct ws_user_env *user, const char *const *own, struct ws_arena *a)
 {
@@ -129,7 +129,7 @@ make_environment(const struct ws_user_env *user, const char *const *own, struct 
 	return vars.at;
 }
 
-/* The person's own shell, in the command's folder and with its variables. */
+/* The user's shell, in the command's folder and with its variables. */
 static bool
 run_shell(struct ws_session *s, const struct ws_action *action, const char *dir, struct ws_err *err)
 {
@@ -140,7 +140,7 @@ run_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
 		ws_out_result(&s->out, "%s\n", dir);
 		return true;
 	}
-	ws_out_note(&s->out, "%s\n./run runs the command; leave the shell to come back\n", dir);
+	ws_out_note(&s->out, "%s\n./run runs the command; exit ends this shell\n", dir);
 	const struct ws_spawn shell = {
 		.program = argv[0],
 		.argv = argv,
@@ -152,7 +152,7 @@ run_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
 		.err = STDERR_FILENO,
 	};
 	if (!ws_spawn_start(&shell, &child, err)) {
-		return ws_err_cure(err, "SHELL names it");
+		return ws_err_cure(err, "it is named by the variable SHELL");
 	}
 	ws_spawn_reap(&child);
 	return true;
@@ -169,7 +169,7 @@ open_folder(
 		return false;
 	}
 	bool done = run_shell(s, node->action, dir, err);
-	/* Without a terminal the folder is the answer, so it stays. */
+	/* Without a terminal the folder is the result, so it stays. */
 	if (isatty(STDIN_FILENO) && !sh->keep_work) {
 		ws_sweep_now(dir);
 		return ws_fs_remove(dir, done ? err : NULL) && done;

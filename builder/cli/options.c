@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELP_VALUE 1 /* values of rows start after it; 0 would make popt store by itself */
+#define HELP_VALUE 1 /* rows have larger values; with 0 popt would store by itself */
 
-/* A number with a unit; the factor of each unit. */
+/* A unit of numbers and its factor. */
 struct unit {
 	char letter;
 	uint64_t factor;
 };
 
-/* @plain is the factor of a number without a unit; 0: there must be one. */
+/* @plain: the factor of a number without a unit; 0: a unit is required. */
 static bool
 parse_units(
 	const char *text, const struct unit *units, size_t count, uint64_t plain, uint64_t *value)
@@ -162,7 +162,7 @@ popt_error(const struct ws_usage *usage, poptContext context, int code, struct w
 	} else if (code == POPT_ERROR_UNWANTEDARG) {
 		ws_err_set(err, WS_ERR_USAGE, "%s takes no value", bad);
 	} else {
-		ws_err_set(err, WS_ERR_USAGE, "there is no option '%s'", bad);
+		ws_err_set(err, WS_ERR_USAGE, "unknown option '%s'", bad);
 		suggest_option(usage, bad, a, err);
 	}
 }
@@ -270,7 +270,7 @@ static const struct {
 	const char *name, *words;
 } values[] = {
 	{"cxx11abi", "auto 0 1"},
-	{"debug-info", "none lines full"},
+	{"debug-info", "lines full none"},
 	{"executor", "local remote remote,local"},
 	{"glibc", "2.17 2.28 2.31 2.34 host"},
 	{"kits", "host archive"},

@@ -34,29 +34,29 @@ struct ws_option {
 	const char *help;     /**< one line */
 };
 
-/** What a command accepts. */
+/** Description of a command's arguments. */
 struct ws_usage {
 	const char *command;  /**< "build" */
 	const char *synopsis; /**< lines after "wheelsmith build ", separated by \n */
 	const char *summary;  /**< one line */
 	const struct ws_option *options;
 	size_t option_count;
-	const struct ws_option *common; /**< understood as well, listed by `wheelsmith --help` */
+	const struct ws_option *common; /**< options of all commands; `wheelsmith --help` lists them */
 	size_t common_count;
-	unsigned least, most; /**< how many words that are not options */
+	unsigned least, most; /**< number of arguments that are not options */
 	const char *parts;    /**< "check new": one of these words comes first; NULL: none */
 };
 
 enum ws_options_result {
 	WS_OPTIONS_OK,
-	WS_OPTIONS_HELP,  /**< --help was asked: print it and be done */
+	WS_OPTIONS_HELP,  /**< --help is given */
 	WS_OPTIONS_ERROR, /**< err says what is wrong, WS_ERR_USAGE */
 };
 
 /**
- * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets what is not an
- * option. With
- * @a first_word_ends, parsing stops at the first of those, and @a words gets it and the rest.
+ * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets the arguments that
+ * are not options. With @a first_word_ends, parsing stops at the first of these, and @a words gets
+ * it and the rest.
  */
 enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,
 	const char *const *argv, bool first_word_ends, struct ws_arena *a, ws_words *words,
@@ -66,15 +66,15 @@ enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,
 void ws_options_help(const struct ws_usage *usage, const struct ws_out *out);
 
 /**
- * Prints what may stand in the place of the last word of @a argv, one a line, with a tab and a
- * description where there is one: options, the fixed values of an option, the parts of a command.
- * ":files" and ":folders" leave the rest to the shell. argv[0] is the command. True: the last word
- * is the value of an option.
+ * Prints the completions of the last word of @a argv, one a line, with a tab and a description if
+ * there is one: options, the fixed values of an option, the parts of a command. ":files" and
+ * ":folders" leave the rest to the shell. argv[0] is the command. True: the last word is the value
+ * of an option.
  */
 bool ws_options_complete(
 	const struct ws_usage *usage, int argc, const char *const *argv, const struct ws_out *out);
 
-/** "8G" to bytes, where a unit must stand, "10m" to milliseconds; false for anything else. */
+/** "8G" to bytes, with a unit; "10m" to milliseconds. False for anything else. */
 bool ws_options_size(const char *text, uint64_t *bytes);
 bool ws_options_duration(const char *text, uint64_t *ms);
 

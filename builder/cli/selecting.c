@@ -1,4 +1,4 @@
-/* selecting.c - rows and the usual order of opening things. */
+/* selecting.c - from options to a plan. */
 #include "cli/selecting.h"
 
 #include "config/values.h"
@@ -39,7 +39,7 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 			"x86_64, aarch64; default: this host's"},
 		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0, 1; default: torch's own"},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
-			"none, lines, full; default: none"},
+			"lines, full; default: none"},
 		{"glibc", 0, WS_OPTION_TEXT, &selecting->glibc, "G", "2.28, host; default: torch's own"},
 		{"policy", 0, WS_OPTION_TEXT, &selecting->policy, "P", "prefer-prebuilt, build-only, ..."},
 		{"torch-window", 0, WS_OPTION_FLAG, &selecting->options.torch_window, NULL,
@@ -62,7 +62,7 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 	return ws_command_options(s, &usage, argc, argv, words, err);
 }
 
-/* A file says all of this itself. */
+/* With a matrix in a file these options are mistakes. */
 static bool
 refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
 {
@@ -77,9 +77,9 @@ refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
 			typed->packages.at[0]);
 	}
 	if (given) {
-		ws_err_set(
-			err, WS_ERR_USAGE, "torch, python, arch, cuda and platform are the matrix's to name");
-		return ws_err_cure(err, "to take some of its cells: --only '*torch2.5.1*cp311*'");
+		ws_err_set(err, WS_ERR_USAGE,
+			"with --matrix, torch, python, arch, cuda and platform come from the matrix");
+		return ws_err_cure(err, "to select some of its cells: --only '*torch2.5.1*cp311*'");
 	}
 	return true;
 }
@@ -133,8 +133,8 @@ is_bare(const char *word)
 	return ws_is_package_name(word) && !ws_ends_with(word, ".json");
 }
 
-/* The matrix of what was typed; until the store is open, packages without a version have version
- * 0. */
+/* Makes the matrix from options. Packages without a version have version 0 until the store is
+ * open. */
 static bool
 make_matrix(struct ws_session *s, const struct ws_selecting *selecting, struct ws_err *err)
 {
@@ -213,8 +213,8 @@ add_option(struct ws_buf *line, const char *name, const char *value)
 	}
 }
 
-/* What is pinned is pinned for all cells, and a shell is one cell's: only `fetch` takes --only and
- * --shard. */
+/* --only and --shard are repeated for `fetch` alone: a lock pins all cells, and a shell opens
+ * one. */
 static const char *
 write_command(const struct ws_session *s, const struct ws_selecting *selecting, const char *command,
 	bool elsewhere)
@@ -247,7 +247,7 @@ write_command(const struct ws_session *s, const struct ws_selecting *selecting, 
 	add_option(&line, "kits", g->kits);
 	add_option(&line, "debian-mirror", g->debian_mirror);
 	for (size_t i = 0; i < g->indexes.len; i++) {
-		/* A password is the person's to type. */
+		/* Do not print passwords. */
 		const char *index = g->indexes.at[i];
 		add_option(&line, "index", ws_url_has_login(index) ? NULL : index);
 	}
@@ -272,27 +272,26 @@ ws_selecting_command_elsewhere(
 
 /* ---- words of cures ---- */
 
-/* What is the same for everybody, and where a command for the same selection follows. */
+/* Texts by code. A command for the same selection may follow. */
 static const struct {
 	const char *text;
-	const char *command; /* NULL: none follows */
+	const char *command; /* NULL: none */
 } texts[] = {
-	[WS_CURE_FREE_SPACE] = {"free some space there, or take another folder: --store DIR, -o DIR",
+	[WS_CURE_FREE_SPACE] = {"free some space there, or use another folder: --store DIR, -o DIR",
 		NULL},
-	[WS_CURE_READ_ONLY] =
-		{"that file system is read-only; take another folder: --store DIR, -o DIR", NULL},
+	[WS_CURE_READ_ONLY] = {"that file system is read-only; use another folder: --store DIR, -o DIR",
+		NULL},
 	[WS_CURE_OUTPUT] = {"choose another folder: -o DIR", NULL},
 	[WS_CURE_STORE] = {"name a folder for the store: --store DIR, or WHEELSMITH_STORE", NULL},
 	[WS_CURE_DEBIAN_MIRROR] = {"name a Debian mirror:  --debian-mirror URL", NULL},
 	[WS_CURE_KITS_ARCHIVE] =
-		{"--kits archive assembles a complete one in the store; nothing is installed", NULL},
+		{"--kits archive assembles a complete toolkit in the store and installs no package", NULL},
 	[WS_CURE_FETCH] = {"fetch first, with a network:  ", "fetch"},
 	[WS_CURE_LOCK] = {"if that release exists, add it to the lock:  ", "lock"},
 	[WS_CURE_UNLOCKED] = {"or build without --locked", NULL},
 	[WS_CURE_FIRST_SIGNATURE] =
 		{"if its wheels are yours, sign it for the first time: --sign-unsigned", NULL},
-	[WS_CURE_ACTION_TIMEOUT] = {"if that is how long it takes here: --action-timeout SECONDS",
-		NULL},
+	[WS_CURE_ACTION_TIMEOUT] = {"if it needs more time: --action-timeout SECONDS", NULL},
 };
 
 /* A value for an axis: "name the architectures: --arch 8.6", or with the matrix's key. */
@@ -317,7 +316,7 @@ word_index(struct ws_err *err, bool matrix, const char *role)
 	}
 }
 
-/* A command for the same selection, in words where there is none. */
+/* A command for the same selection; without a selection the bare command. */
 static const char *
 command(const struct ws_session *s, const char *name)
 {
@@ -338,10 +337,10 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 	} else if (code == WS_CURE_INDEX) {
 		word_index(err, matrix, subject);
 	} else if (code == WS_CURE_LOCK_UPDATE) {
-		ws_err_cure(err, "if that is as it should be:  %s%s%s", command(s, "lock"),
+		ws_err_cure(err, "if the change is intended:  %s%s%s", command(s, "lock"),
 			subject[0] ? " --update " : "", subject);
 	} else if (code == WS_CURE_ASK_AGAIN) {
-		ws_err_cure(err, "to ask them again:  %s --update %s", command(s, "lock"), subject);
+		ws_err_cure(err, "to query them again:  %s --update %s", command(s, "lock"), subject);
 	} else if (code == WS_CURE_RECIPE) {
 		ws_err_cure(err, "draft one:  wheelsmith recipe new %s%s -o %s/", subject,
 			strstr(subject, "==") ? "" : "==VERSION",
@@ -396,7 +395,8 @@ fits(struct ws_session *s, const struct ws_selecting *selecting, const char *pac
 	return false;
 }
 
-/* "demo==2.0": the newest version that has a recipe and fits, else the newest. */
+/* "demo==2.0": the newest version with a recipe that can be planned, else the newest with a
+ * recipe. */
 static const char *
 choose_version(struct ws_session *s, const struct ws_selecting *selecting,
 	const struct ws_recipe_catalog *catalog, const char *name, struct ws_err *err)
@@ -451,7 +451,7 @@ choose_versions(struct ws_session *s, struct ws_selecting *selecting, struct ws_
 	return !any || make_matrix(s, selecting, err);
 }
 
-/* Where a recipe is missing: what the index has of the package, for a draft. */
+/* If a recipe is missing: adds to the cure which versions the index has, for a draft. */
 static bool
 add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err *err)
 {
@@ -489,7 +489,7 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 	return false;
 }
 
-/* The engine keeps to the limit by running such a unit alone. */
+/* The engine runs such a unit alone. */
 static void
 warn_of_memory(struct ws_session *s, uint64_t limit_bytes, const struct ws_plan *plan)
 {
@@ -589,7 +589,7 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	const struct ws_matrix *matrix = &sel->matrix;
 	bool asks = network || (selecting->against && ws_against_is_url(selecting->against));
 	ws_selecting_context(s, selecting, a, ctx);
-	/* The matrix may name indexes of its own, so it is read before the network opens. */
+	/* Read the matrix before opening the network: it may name indexes. */
 	*sel = (struct ws_selection){0};
 	if (!choose_versions(s, selecting, err)
 		|| !ws_selection_read(ctx, &s->user, &selecting->options, sel, err)) {

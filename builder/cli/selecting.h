@@ -1,5 +1,5 @@
 /**
- * selecting.h - options by which plan, build, fetch, lock and shell select
+ * selecting.h - how plan, build, fetch, lock and shell select cells
  */
 #ifndef WS_CLI_SELECTING_H
 #define WS_CLI_SELECTING_H
@@ -9,18 +9,18 @@
 #include "plan/input.h"
 #include "produce/selection.h"
 
-/** What the rows fill. */
+/** The parsed options. */
 struct ws_selecting {
 	struct ws_selection_options options;
 	struct ws_typed typed;
-	struct ws_matrix *made; /**< of what was typed */
+	struct ws_matrix *made; /**< made from options; NULL: from a file */
 	ws_words only;
 	const char *against;                             /**< an index, as typed; NULL: not given */
 	const char *shard, *policy, *debug_info, *glibc; /**< as typed; NULL: not given */
 	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
-	bool whole; /**< all cells are concerned: neither --only nor --shard is taken */
+	bool whole; /**< the command concerns all cells: it has no --only and no --shard */
 };
 
 /**
@@ -76,8 +76,8 @@ bool ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting
 bool ws_against_is_url(const char *index);
 
 /**
- * The wheels that @a index has of the matrix's packages, but for yanked ones: a folder that
- * `publish` made, or the URL of a simple index, for which the network must be open.
+ * The wheels of the matrix's packages in @a index, without yanked ones. @a index is a folder made
+ * by `publish`, or the URL of a simple index; for a URL the network must be open.
  */
 bool ws_against_read(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
 	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err);

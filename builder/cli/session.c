@@ -1,4 +1,4 @@
-/* session.c - opening and closing in the right order. */
+/* session.c - opens and closes in the right order. */
 #include "cli/session.h"
 
 #include "base/fs.h"
@@ -86,7 +86,7 @@ const char *
 ws_session_store_path(const struct ws_session *s)
 {
 	const char *wanted = s->globals.store;
-	/* The environment goes before the configuration: it is nearer to the person. */
+	/* The environment overrides the configuration. */
 	if (!wanted && !ws_user_env_get(&s->env, "WHEELSMITH_STORE")) {
 		wanted = s->user.store;
 	}
@@ -118,7 +118,7 @@ ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err)
 	return true;
 }
 
-/* Certificates that somebody named must be there; a run without a network does not ask. */
+/* A configured file of certificates must exist; a run without a network does not need it. */
 static bool
 find_certificates(struct ws_index_config *indexes, bool offline, struct ws_err *err)
 {
@@ -144,7 +144,7 @@ ws_session_debian_mirror(const struct ws_session *s, const char **from)
 		*from = s->user.path;
 		return s->user.debian_mirror;
 	}
-	/* Ubuntu's archives are other files than those that kits name. */
+	/* Ubuntu's archive has other files than the kits name. */
 	bool serves = ws_debian_mirror_find("", s->a, &mirror) && !mirror.is_ubuntu;
 	*from = serves ? mirror.file : NULL;
 	return serves ? mirror.url : NULL;
@@ -223,7 +223,7 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 	return true;
 }
 
-/* As libcurl chooses it. */
+/* Same order as libcurl. */
 static const char *
 https_proxy_of(const struct ws_user_env *env)
 {
@@ -235,8 +235,7 @@ https_proxy_of(const struct ws_user_env *env)
 	return proxy;
 }
 
-#define SERVER_CURE \
-	"\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more"
+#define SERVER_CURE "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; see docs/farm.md"
 
 bool
 ws_session_open_server(struct ws_session *s, struct ws_err *err)
@@ -290,11 +289,11 @@ ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *
 {
 	const struct ws_user_remote *remote = &s->user.remote;
 	if (!ws_session_open_server(s, err)) {
-		return remote->endpoint ? false : ws_err_wrap(err, "there is no build farm");
+		return remote->endpoint ? false : ws_err_wrap(err, "no build farm");
 	}
 	if (!s->server->is_grpc) {
 		ws_err_set(err, WS_ERR_CONFIG,
-			"there is no build farm: results are shared over http, which runs nothing");
+			"no build farm: the server of shared results speaks http and cannot run commands");
 		return ws_err_cure(err, SERVER_CURE);
 	}
 	struct ws_execution_config config = {

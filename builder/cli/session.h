@@ -1,8 +1,8 @@
 /**
- * session.h - what a command has: options common to all, and doors that open when they are needed
+ * session.h - common options, and facts, store and network opened on demand
  *
- * One for the process, made by main.c. `plan` never opens the network; `doctor` never locks the
- * store; nothing is opened twice.
+ * One for the process, made by main.c. Each part opens once, when it is first needed: `plan`
+ * without the network, `doctor` without locking the store.
  */
 #ifndef WS_CLI_SESSION_H
 #define WS_CLI_SESSION_H
@@ -23,12 +23,12 @@
 struct ws_command;
 struct ws_selecting;
 
-/** Options that every command understands. */
+/** Options of every command. */
 struct ws_globals {
 	const char *store;
 	const char *recipes;
 	const char *debian_mirror;
-	const char *kits; /**< "host", "archive"; NULL: as it comes */
+	const char *kits; /**< "host", "archive"; NULL: whichever there is */
 	ws_words indexes;
 	bool json, quiet;
 	unsigned verbosity;
@@ -36,13 +36,13 @@ struct ws_globals {
 
 struct ws_session {
 	struct ws_arena *a;
-	struct ws_user_env env; /**< of the process: nothing else asks for it */
+	struct ws_user_env env; /**< the process's environment, read here only */
 	struct ws_out out;
 	struct ws_globals globals;
 	const struct ws_command *commands; /**< main.c's table */
 	size_t command_count;
 	bool completes; /**< commands answer a shell that completes their line, and end */
-	const struct ws_selecting *selecting; /**< what was selected; NULL: nothing yet. For cures. */
+	const struct ws_selecting *selecting; /**< the selection, for cures; NULL: not parsed yet */
 	const char *program;                  /**< our own executable, for children */
 	struct ws_data data;
 	struct ws_user_config user;
@@ -82,8 +82,8 @@ const struct ws_option *ws_session_options(struct ws_session *s, size_t *count);
 bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
 
 /**
- * The recipes of --recipes, of @a matrix (a folder that a matrix names; NULL), of the user and the
- * program's own. On failure the catalog is empty.
+ * The recipes in --recipes, in @a matrix (a folder that a matrix names, or NULL), of the user and
+ * of the program. On failure the catalog is empty.
  */
 bool ws_session_list_recipes(const struct ws_session *s, const char *matrix,
 	struct ws_recipe_catalog *catalog, struct ws_err *err);
@@ -94,7 +94,7 @@ const char *ws_session_store_path(const struct ws_session *s);
 /** Store, ledger, signals, and the status line as the first sink. To @a look makes no store. */
 bool ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err);
 
-/** Which indexes there are; @a roles are the matrix's own. Asks none. */
+/** Reads which indexes are configured, without contacting them; @a roles are the matrix's own. */
 bool ws_session_read_indexes(
 	struct ws_session *s, const struct ws_index_role *roles, size_t count, struct ws_err *err);
 
@@ -102,8 +102,7 @@ bool ws_session_read_indexes(
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err);
 
-/** What other hosts made and downloaded, where the user's configuration names a place; after the
- * network. */
+/** Shared results and downloads, if the user's configuration names a server; after the network. */
 bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
 
 /** The server of the user's configuration. WS_ERR_CONFIG: there is none, or it cannot be used. */
@@ -113,8 +112,8 @@ bool ws_session_open_server(struct ws_session *s, struct ws_err *err);
 bool ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *err);
 
 /**
- * The Debian mirror to use, and who says so: the option, the user's configuration, else this host's
- * own where it is Debian's. NULL: none serves.
+ * The Debian mirror and its source: the option, the user's configuration, else this host's own
+ * mirror if that is Debian's. NULL: there is none.
  */
 const char *ws_session_debian_mirror(const struct ws_session *s, const char **from);
 
@@ -137,9 +136,8 @@ bool ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, st
 bool ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 
 /**
- * Parses the options of a command, common ones included. True: go on. False: help was printed, or
- * the usage was all that was wanted, and @a err is empty (kind WS_ERR_NONE); or @a err says what is
- * wrong.
+ * Parses the options of a command and the common ones. True: run the command. False: help or
+ * completions were printed, and @a err is empty (WS_ERR_NONE), or the usage is wrong.
  */
 bool ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc,
 	const char *const *argv, ws_words *words, struct ws_err *err);

@@ -1,4 +1,4 @@
-/* typed.c - writes the matrix that somebody could have written, and has it read. */
+/* typed.c - writes a matrix from options as JSON and parses it like a file. */
 #include "cli/typed.h"
 
 #include "base/fs.h"
@@ -38,7 +38,7 @@ ws_typed_python(const struct ws_user_env *env, const char *text, struct ws_arena
 	return text;
 }
 
-/* The value as a matrix has it: "13" is 13.0, a relative path counts from the current folder. */
+/* The value as in a matrix: "13" becomes 13.0, a program's name its path. */
 static void
 write_value(struct ws_json_writer *w, const struct ws_user_env *env, const char *key,
 	const char *text, struct ws_arena *a)
@@ -102,14 +102,14 @@ check_given(const struct ws_typed *options, struct ws_err *err)
 	for (size_t i = 0; options->here && i < options->platform.len; i++) {
 		const char *platform = options->platform.at[i];
 		if (!ws_same(platform, host)) {
-			ws_err_set(err, WS_ERR_USAGE, "--here is for this host, which is %s, not for %s", host,
-				platform);
-			return ws_err_cure(err, "name what is there: --torch 2.11.0 --python 3.12 --arch 9.0");
+			ws_err_set(
+				err, WS_ERR_USAGE, "--here selects this host, which is %s, not %s", host, platform);
+			return ws_err_cure(err, "name the target: --torch 2.11.0 --python 3.12 --arch 9.0");
 		}
 	}
 	if (!options->here && options->torch.len == 0) {
 		ws_err_set(err, WS_ERR_USAGE, "no torch selected: give --here or --torch V");
-		ws_err_cure(err, "--here: the one that python3 has installed, for this host's GPU");
+		ws_err_cure(err, "--here: the torch installed in python3, for this host's GPU");
 		return ws_err_cure(err, "or name them: --torch 2.5.1 --python 3.11 --arch 8.6");
 	}
 	return true;
@@ -130,7 +130,7 @@ ws_typed_matrix(
 			ws_user_env_home(options->env), a, m, err);
 	free(folder);
 	if (!done && err) {
-		/* Nobody wrote that text. */
+		/* The text is ours: do not print places in it. */
 		err->kind = WS_ERR_USAGE;
 		err->place[0] = err->excerpt[0] = '\0';
 	}

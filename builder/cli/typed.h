@@ -1,8 +1,8 @@
 /**
  * typed.h - a matrix from options: `PKG==V... --torch V --python V --arch A`
  *
- * Each option may be repeated; its values are an axis, as a matrix's lists are, and they are read
- * by what reads those (config/matrix.h). Mistakes are WS_ERR_USAGE.
+ * Each option may be repeated; its values form an axis, like a list in a matrix, and
+ * config/matrix.h parses them. Mistakes are WS_ERR_USAGE.
  */
 #ifndef WS_CLI_TYPED_H
 #define WS_CLI_TYPED_H
@@ -11,11 +11,11 @@
 #include "cli/options.h"
 #include "model/matrix.h"
 
-/** As typed; an axis without values has a matrix's default. */
+/** Values as typed; an axis without values has the default of a matrix. */
 struct ws_typed {
-	const struct ws_user_env *env; /**< whose PATH has the Pythons */
+	const struct ws_user_env *env; /**< PATH is searched for Pythons */
 	ws_words packages;             /**< "flash-attn==2.8.3" */
-	bool here;         /**< the torch of this host's python3, unless torch says another */
+	bool here;         /**< the torch installed in this host's python3, unless torch is given */
 	ws_words torch;    /**< "2.5.1", "installed" */
 	ws_words cuda;     /**< "12.4", "13", "auto" */
 	ws_words python;   /**< "3.12", a path, a program's name, "host" */
@@ -24,7 +24,7 @@ struct ws_typed {
 	ws_words cxx11abi; /**< "0", "1", "auto" */
 };
 
-/** The axes' options in the order of help; rows for whoever prints or parses them. */
+/** The options of the axes in the order of help. */
 #define WS_TYPED_AXES 6
 struct ws_typed_axis {
 	const char *key; /**< the option's name and the matrix's key: "torch" */

@@ -324,7 +324,7 @@ python_version() { # INTERPRETER
 	build
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that torch $TORCH+cu130 does not export"* ]]
-	[[ "$stderr" == *"        at::no_such(long): asked for by module.cpp, named in src/module.cpp"$'\n'*"built for another torch"* ]]
+	[[ "$stderr" == *"        at::no_such(long): used by module.cpp, declared in src/module.cpp"$'\n'*"built for another torch"* ]]
 	sed -i 's/at::no_such(1);//' recipes/tiny/src/module.cpp
 	build
 	[ "$status" -eq 0 ]

@@ -45,7 +45,7 @@ interrupted() { # COMMAND...
 	run ! kill -0 "$(cat asked)"
 	[ ! -s out ]
 	# These commands keep nothing, so that there is nothing to continue.
-	run ! grep 'what was done is kept' err
+	run ! grep 'finished work is kept' err
 }
 
 # Holds up the child of ours that a command waits for, where that is what is tested. No process is started

@@ -393,11 +393,11 @@ cannot_use() { # ENDPOINT WORDS
 @test "what cannot be asked for is one line" {
 	build --executor remote
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"there is no build farm: the user's configuration has no 'remote'"* ]]
+	[[ "$stderr" == *"no build farm: the user's configuration has no 'remote'"* ]]
 	farm_is "$GRPC"
 	build --executor farm
 	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"there is no executor 'farm'"* ]]
+	[[ "$stderr" == *"unknown executor 'farm'"* ]]
 	build --executor remote --offline
 	[ "$status" -eq 2 ]
 	build --executor remote --kits host

@@ -72,7 +72,7 @@ other_compiler() { # WHAT IT DOES THEN
 	build --action-timeout 2
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == *"error: 'waiting.cpp' timed out after 2."*" s (g++)"* ]]
-	[[ "$stderr" == *"if that is how long it takes here: --action-timeout SECONDS"* ]]
+	[[ "$stderr" == *"if it needs more time: --action-timeout SECONDS"* ]]
 	nobody_works_below "$WORK"
 	[ "$(built '.cells[0].decision')" = failed ]
 	# One that will not hear TERM is killed after five seconds of grace.

@@ -133,7 +133,7 @@ linker_fills_disk() { # FOLDER
 	[ "$status" -eq 5 ]
 	[ -z "$output" ]
 	[[ "$stderr" == *"error: cannot write 'dist/tiny-1.0"*".whl': No space left on device"* ]]
-	[[ "$stderr" == *"free some space there, or take another folder: --store DIR, -o DIR"* ]]
+	[[ "$stderr" == *"free some space there, or use another folder: --store DIR, -o DIR"* ]]
 	[ -z "$(find dist -type f ! -name '*.log')" ]
 	mount -o remount,size=8m dist
 	build
@@ -176,7 +176,7 @@ nothing_was_done() {
 	nothing_was_done
 	[ "$stderr" = "1 cell: 1 to build, 0 cached, 0 excluded
 error: cannot write into the output folder 'out': Read-only file system
-       that file system is read-only; take another folder: --store DIR, -o DIR" ]
+       that file system is read-only; use another folder: --store DIR, -o DIR" ]
 	build -o out/new/folder
 	nothing_was_done
 	[[ "$stderr" == *"error: the output folder: cannot make the folder 'out/new': Read-only file system"* ]]
@@ -204,7 +204,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	build --store readonly/store
 	[ "$status" -eq 5 ]
 	[ "$stderr" = "error: opening the store: cannot make the folder 'readonly/store': Read-only file system
-       that file system is read-only; take another folder: --store DIR, -o DIR" ]
+       that file system is read-only; use another folder: --store DIR, -o DIR" ]
 	# A matrix in a folder that cannot be written.
 	mount -o remount,rw readonly
 	cp -r recipes m.json readonly

@@ -247,7 +247,7 @@ error: 3 downloads are missing, and this run is offline
 	cat err
 	[ "$status" -eq 130 ]
 	[ "$(tail -n 2 err)" = "error: 'pure' 1.0: interrupted
-       what was done is kept: the same command continues from there" ]
+       finished work is kept: the same command continues from there" ]
 	[ "$(ls dist)" = build.json ]
 	[ "$(built '.cells[0].decision')" = cancelled ]
 	pure ok

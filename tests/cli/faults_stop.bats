@@ -80,7 +80,7 @@ goes_on() { # UNIT
 		"$WHEELSMITH" build --matrix m.json
 	echo "$output"
 	[ "$status" -eq 130 ]
-	[[ "$output" == *"error: interrupted"*"what was done is kept: the same command continues from there"* ]]
+	[[ "$output" == *"error: interrupted"*"finished work is kept: the same command continues from there"* ]]
 	nobody_works_below "$WORK"
 	[ "$(ls "$WORK")" = keys ]
 	[ "$(ls dist)" = build.json ]
@@ -106,7 +106,7 @@ goes_on() { # UNIT
 	goes_on busy.cu
 }
 
-@test "SIGTERM and --timeout end it with 75, and what was done is kept" {
+@test "SIGTERM and --timeout end it with 75, and finished work is kept" {
 	only_host
 	add_waiting_unit
 	start
@@ -117,7 +117,7 @@ goes_on() { # UNIT
 	[ "$status" -eq 75 ]
 	[ "$took" -le 3 ]
 	[ "$(tail -n 2 err)" = "error: stopped by a signal
-       what was done is kept: the same command continues from there" ]
+       finished work is kept: the same command continues from there" ]
 	all_is_quiet
 	build --timeout 2
 	[ "$status" -eq 75 ]

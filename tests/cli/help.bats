@@ -76,7 +76,7 @@ helps() { # golden's name, command...
 
 @test "an option that is nearly one" {
 	run -2 "$WHEELSMITH" build --matirx x
-	[[ $output == *"there is no option '--matirx'"* ]]
+	[[ $output == *"unknown option '--matirx'"* ]]
 	[[ $output == *"did you mean --matrix?"* ]]
 }
 
@@ -123,6 +123,6 @@ helps() { # golden's name, command...
 	run -2 --separate-stderr "$WHEELSMITH" pln
 	[[ $stderr == *"did you mean \`wheelsmith plan\`?"* ]]
 	run -2 --separate-stderr "$WHEELSMITH" x
-	[ "$stderr" = "error: there is no command 'x'
+	[ "$stderr" = "error: unknown command 'x'
        \`wheelsmith --help\` lists the commands" ]
 }

@@ -92,7 +92,7 @@ three_wheels() {
 		done
 	done
 	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 2 --index prebuilt=https://u:secret@h.example/simple
-	[[ $output != *secret* && $stderr == "warning: the job leaves out an index that has a login: "* ]]
+	[[ $output != *secret* && $stderr == "warning: the job leaves out an index with a login: "* ]]
 	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 9
 	[[ $output == *"kernels: 3, dealt out by what they cost. Some tasks have nothing to do."* ]]
 }

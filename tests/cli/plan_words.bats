@@ -41,7 +41,7 @@ point() {
 	run -2 "$WHEELSMITH" plan "${which[@]}" --platform arm64
 	[[ $output == *"no wheels are made for platform 'arm64'"*"take x86_64 or aarch64"* ]]
 	run -2 "$WHEELSMITH" plan --matrix m.json --platform aarch64
-	[[ $output == *"platform are the matrix's to name"* ]]
+	[[ $output == *"platform come from the matrix"* ]]
 }
 
 @test "GPUs, toolkits and Pythons by the names that people use" {

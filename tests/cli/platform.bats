@@ -137,7 +137,7 @@ plain() {
 	[[ $output != *'run there'* ]]
 	run -2 "$WHEELSMITH" plan tiny==1.0 --here --arch 8.6 --platform aarch64 --recipes recipes
 	echo "$output"
-	[[ $output == *"--here is for this host, which is $(uname -m), not for aarch64"* ]]
+	[[ $output == *"--here selects this host, which is $(uname -m), not aarch64"* ]]
 	run -3 "$WHEELSMITH" build --matrix m.json --glibc host
 	[[ $output == *'glibc "host" is this host'?'s, and has no libraries of aarch64'*'name the oldest glibc'* ]]
 	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\267\0\1' > python3.11
@@ -181,13 +181,13 @@ plain() {
 	echo "$stderr"
 	[ "$status" -eq 6 ]
 	[[ $stderr == *"systems have from glibc 2.34 on"*"std::from_chars(char const*"*'"glibc": "2.34"'* ]]
-	[[ $stderr == *"mallinfo2: asked for by kernel.cpp, named in src/used.h, /usr/include/malloc.h"$'\n'* ]]
-	[[ $stderr == *"std::from_chars("*"): asked for by kernel.cpp, named in src/kernel.cpp, /usr/include/c++/"*"/charconv"* ]]
-	[[ $stderr == *"strerrordesc_np: asked for by kernel.cpp, named in src/kernel.cpp, /usr/include/string.h   … +1"$'\n'* ]]
+	[[ $stderr == *"mallinfo2: used by kernel.cpp, declared in src/used.h, /usr/include/malloc.h"$'\n'* ]]
+	[[ $stderr == *"std::from_chars("*"): used by kernel.cpp, declared in src/kernel.cpp, /usr/include/c++/"*"/charconv"* ]]
+	[[ $stderr == *"strerrordesc_np: used by kernel.cpp, declared in src/kernel.cpp, /usr/include/string.h   … +1"$'\n'* ]]
 	not grep -E 'by other|, other|GLIBC_2' <<< "$stderr" # nor what is right
 	# The same from the store: nothing is compiled again.
 	build
-	[[ $stderr == *"mallinfo2: asked for by kernel.cpp, named in src/used.h, /usr/include/malloc.h"$'\n'* ]]
+	[[ $stderr == *"mallinfo2: used by kernel.cpp, declared in src/used.h, /usr/include/malloc.h"$'\n'* ]]
 	matrix m.json '"glibc": "2.34"'
 	build
 	[ "$status" -eq 0 ]

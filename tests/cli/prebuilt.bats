@@ -142,7 +142,7 @@ tried() {
 	not grep -q "earlier run" <<< "$output"
 	# What is published from now on is not looked for where a build serves as well, and that is said.
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
-	[[ "$output" == *"asked in an earlier run"*"to ask them again:  wheelsmith lock --matrix m.json "*" --update tiny"* ]]
+	[[ "$output" == *"asked in an earlier run"*"to query them again:  wheelsmith lock --matrix m.json "*" --update tiny"* ]]
 	build --index "prebuilt=$PREBUILT"
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = build ]

@@ -49,10 +49,10 @@ follow() { # UNIT
 	run -0 "$output/run"
 	ws shell "$CELL" --matrix m.json --unit tiny._C.so < /dev/null
 	[ "$status" -eq 5 ]
-	[[ "$stderr" == *"'tiny._C.so' needs what has not been built yet"* ]]
+	[[ "$stderr" == *"inputs of 'tiny._C.so' have not been built yet"* ]]
 	ws shell "$CELL" --matrix m.json --unit no.cpp < /dev/null
 	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"no command of this cell is called 'no.cpp'"* ]]
+	[[ "$stderr" == *"this cell has no command 'no.cpp'"* ]]
 }
 
 @test "of units with one name it is the one that failed; a name that is a pattern is refused" {
@@ -114,7 +114,7 @@ follow() { # UNIT
 	strace -o /dev/null true || cannot_run "no strace"
 	SHELL=/nowhere/shell TERM=xterm run -5 python3 "$WS_ROOT/tests/support/terminal.py" 200 -- \
 		strace -f -o ends -e trace=none "$WHEELSMITH" shell "$CELL" --matrix m.json --unit module.cpp
-	[[ "$output" == *"cannot start '/nowhere/shell': No such file or directory"*"SHELL names it"* ]]
+	[[ "$output" == *"cannot start '/nowhere/shell': No such file or directory"*"it is named by the variable SHELL"* ]]
 	[ -z "$(find "$WHEELSMITH_STORE/work" -name 'shell-*')" ]
 	grep 'exited with 127' ends
 	run ! grep 'killed by SIGABRT' ends

@@ -72,7 +72,7 @@ WS_TEST(mistakes_are_named)
 	ws_words words;
 	struct ws_err err;
 	assert_int_equal(PARSE("--matirx", "x"), WS_OPTIONS_ERROR);
-	assert_string_equal(err.text, "there is no option '--matirx'");
+	assert_string_equal(err.text, "unknown option '--matirx'");
 	assert_contains(err.cure, "did you mean --matrix?");
 	assert_int_equal(err.kind, WS_ERR_USAGE);
 	assert_int_equal(PARSE("--jobs", "0"), WS_OPTIONS_ERROR);

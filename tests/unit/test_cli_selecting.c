@@ -9,9 +9,9 @@ static const struct {
 	const char *subject, *options, *matrix;
 } rows[] = {
 	{WS_CURE_FREE_SPACE, NULL,
-		"free some space there, or take another folder: --store DIR, -o DIR\n", NULL},
+		"free some space there, or use another folder: --store DIR, -o DIR\n", NULL},
 	{WS_CURE_READ_ONLY, NULL,
-		"that file system is read-only; take another folder: --store DIR, -o DIR\n", NULL},
+		"that file system is read-only; use another folder: --store DIR, -o DIR\n", NULL},
 	{WS_CURE_OUTPUT, NULL, "choose another folder: -o DIR\n", NULL},
 	{WS_CURE_STORE, NULL, "name a folder for the store: --store DIR, or WHEELSMITH_STORE\n", NULL},
 	{WS_CURE_TORCH, "2.5.1", "name the torch release: --torch 2.5.1\n",
@@ -27,23 +27,22 @@ static const struct {
 		"name an index with other builds: \"indexes\": {\"torch\": [URL]}\n"},
 	{WS_CURE_DEBIAN_MIRROR, NULL, "name a Debian mirror:  --debian-mirror URL\n", NULL},
 	{WS_CURE_KITS_ARCHIVE, NULL,
-		"--kits archive assembles a complete one in the store; nothing is installed\n", NULL},
+		"--kits archive assembles a complete toolkit in the store and installs no package\n", NULL},
 	{WS_CURE_FETCH, NULL, "fetch first, with a network:  wheelsmith fetch p==1 --torch 2.5.1\n",
 		"fetch first, with a network:  wheelsmith fetch --matrix m.json\n"},
 	{WS_CURE_LOCK, NULL,
 		"if that release exists, add it to the lock:  wheelsmith lock p==1 --torch 2.5.1\n",
 		"if that release exists, add it to the lock:  wheelsmith lock --matrix m.json\n"},
 	{WS_CURE_LOCK_UPDATE, "tiny",
-		"if that is as it should be:  wheelsmith lock p==1 --torch 2.5.1 --update tiny\n",
-		"if that is as it should be:  wheelsmith lock --matrix m.json --update tiny\n"},
+		"if the change is intended:  wheelsmith lock p==1 --torch 2.5.1 --update tiny\n",
+		"if the change is intended:  wheelsmith lock --matrix m.json --update tiny\n"},
 	{WS_CURE_UNLOCKED, NULL, "or build without --locked\n", NULL},
 	{WS_CURE_RECIPE, "demo==1.0",
 		"draft one:  wheelsmith recipe new demo==1.0 -o recipes/\n"
 		"and build with it:  wheelsmith build p==1 --torch 2.5.1 --recipes recipes\n",
 		"draft one:  wheelsmith recipe new demo==1.0 -o recipes/\n"
 		"and build with it:  wheelsmith build --matrix m.json --recipes recipes\n"},
-	{WS_CURE_ACTION_TIMEOUT, NULL, "if that is how long it takes here: --action-timeout SECONDS\n",
-		NULL},
+	{WS_CURE_ACTION_TIMEOUT, NULL, "if it needs more time: --action-timeout SECONDS\n", NULL},
 };
 
 WS_TEST(a_cure_is_worded_for_its_caller)
