@@ -1,6 +1,6 @@
 /* cmd_cache.c - wheelsmith cache: statistics, damage, garbage collection, export and import. */
 #include "base/fs.h"
-#include "base/json.h"
+#include "base/table.h"
 #include "bundle/shared.h"
 #include "cli/session.h"
 #include "report/format.h"
@@ -10,13 +10,67 @@
 
 #define LOCK_MOST ((size_t)64 << 20)
 
+/* ---- the record ---- */
+
+struct room {
+	const char *name;
+	struct ws_inventory_gone held;
+};
+
+struct result {
+	const char *store;
+	uint64_t bytes;
+	struct room rooms[WS_ROOMS];
+	const struct room *all_rooms; /* rooms, for stats */
+	size_t room_count;
+	const struct ws_inventory_gone *damaged, *removed;
+	const struct ws_shared_count *exported, *imported;
+};
+
+static const struct ws_field some_fields[] = {
+	WS_VALUE("count", struct ws_inventory_gone, count, WS_ALWAYS, NULL),
+	WS_VALUE("bytes", struct ws_inventory_gone, bytes, WS_ALWAYS, NULL),
+};
+static const struct ws_table some_table = {"some", some_fields, WS_LEN(some_fields)};
+
+static const struct ws_field shared_fields[] = {
+	WS_VALUE("results", struct ws_shared_count, results, WS_ALWAYS, NULL),
+	WS_VALUE("files", struct ws_shared_count, files, WS_ALWAYS, NULL),
+	WS_VALUE("bytes", struct ws_shared_count, bytes, WS_ALWAYS, "unpacked"),
+};
+static const struct ws_table shared_table = {"shared", shared_fields, WS_LEN(shared_fields)};
+
+static const struct ws_field room_fields[] = {
+	WS_VALUE("name", struct room, name, WS_ALWAYS, NULL),
+	WS_OBJECT("held", struct room, held, some_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table room_table = {NULL, room_fields, WS_LEN(room_fields)};
+
+static const struct ws_field result_fields[] = {
+	WS_FIXED("schema", "wheelsmith.cache/1"),
+	WS_VALUE("store", struct result, store, WS_ALWAYS, "the folder"),
+	WS_VALUE("bytes", struct result, bytes, WS_IF_ANY, "stats: of all rooms"),
+	WS_MAP("rooms", struct result, all_rooms, room_count, room_table, WS_IF_ANY,
+		"stats: files, results, trees, git, partial"),
+	WS_POINTED("damaged", struct result, damaged, some_table, WS_IF_ANY,
+		"verify: damaged files, which were removed"),
+	WS_POINTED("removed", struct result, removed, some_table, WS_IF_ANY, "gc"),
+	WS_POINTED("exported", struct result, exported, shared_table, WS_IF_ANY, "export"),
+	WS_POINTED("imported", struct result, imported, shared_table, WS_IF_ANY, "import"),
+};
+const struct ws_table ws_cache_result_table = {NULL, result_fields, WS_LEN(result_fields)};
+
+/* ---- the parts ---- */
+
 struct caching {
 	struct ws_session *s;
 	uint64_t most_bytes;
 	ws_words locks;
 	const char *file;
 	struct ws_inventory inventory;
-	struct ws_json_writer *w;
+	struct ws_inventory_gone gone;
+	struct ws_shared_count count;
+	struct result result;
 };
 
 static const struct ws_option *
@@ -32,122 +86,76 @@ make_rows(struct caching *c, size_t *count)
 	return kept;
 }
 
-static void
-add_number(const struct caching *c, const char *name, uint64_t number)
-{
-	ws_json_add_u64(c->w, name, number);
-}
-
-/* "files 1,234 5.6 GB" for each room. */
 static bool
-print_stats(struct caching *c, struct ws_err *err WS_UNUSED)
+count_rooms(struct caching *c, struct ws_err *err WS_UNUSED)
 {
 	const struct ws_inventory *all = &c->inventory;
-	char size[WS_FORMAT_BYTES];
-	if (c->w) {
-		add_number(c, "bytes", all->bytes);
-		ws_json_open_object(c->w, "rooms");
-	}
+	struct result *result = &c->result;
+	result->bytes = all->bytes;
+	result->all_rooms = result->rooms;
+	result->room_count = WS_ROOMS;
 	for (enum ws_room room = 0; room < WS_ROOMS; room++) {
-		uint64_t bytes = 0;
-		unsigned count = 0;
-		for (size_t i = 0; i < all->items.len; i++) {
-			bool here = all->items.at[i].room == room;
-			bytes += here ? all->items.at[i].bytes : 0;
-			count += here;
-		}
-		if (c->w) {
-			ws_json_open_object(c->w, ws_room_name(room));
-			add_number(c, "count", count);
-			add_number(c, "bytes", bytes);
-			ws_json_close(c->w);
-		} else {
-			ws_out_result(&c->s->out, "%-8s  %7u  %9s\n", ws_room_name(room), count,
-				ws_format_size(bytes, size));
-		}
+		result->rooms[room].name = ws_room_name(room);
 	}
-	if (c->w) {
-		ws_json_close(c->w);
-	} else {
-		ws_out_result(&c->s->out, "all       %7zu  %9s  %s\n", all->items.len,
-			ws_format_size(all->bytes, size), c->s->store.path);
+	for (size_t i = 0; i < all->items.len; i++) {
+		struct ws_inventory_gone *held = &result->rooms[all->items.at[i].room].held;
+		held->bytes += all->items.at[i].bytes;
+		held->count++;
 	}
 	return true;
-}
-
-static void
-print_gone(const struct caching *c, const char *what, const struct ws_inventory_gone *gone)
-{
-	char size[WS_FORMAT_BYTES];
-	if (c->w) {
-		ws_json_open_object(c->w, what);
-		add_number(c, "count", gone->count);
-		add_number(c, "bytes", gone->bytes);
-		ws_json_close(c->w);
-	} else {
-		ws_out_result(
-			&c->s->out, "%s: %u, %s\n", what, gone->count, ws_format_size(gone->bytes, size));
-	}
 }
 
 static bool
 verify(struct caching *c, struct ws_err *err)
 {
-	struct ws_inventory_gone damaged;
-	if (!ws_inventory_verify(&c->s->store, &c->inventory, &c->s->stop, &damaged, err)) {
+	c->result.damaged = &c->gone;
+	if (!ws_inventory_verify(&c->s->store, &c->inventory, &c->s->stop, &c->gone, err)) {
 		return false;
 	}
-	print_gone(c, "damaged", &damaged);
 	*err = (struct ws_err){.kind = WS_ERR_NEGATIVE};
-	return damaged.count == 0;
+	return c->gone.count == 0;
 }
 
 static bool
 collect_garbage(struct caching *c, struct ws_err *err)
 {
-	struct ws_inventory_gone gone;
-	if (!ws_inventory_shrink(&c->s->store, &c->inventory, c->most_bytes, &gone, err)) {
-		return false;
-	}
-	print_gone(c, "removed", &gone);
-	return true;
-}
-
-static void
-print_count(const struct caching *c, const char *what, const struct ws_shared_count *count)
-{
-	char size[WS_FORMAT_BYTES];
-	if (c->w) {
-		ws_json_open_object(c->w, what);
-		add_number(c, "results", count->results);
-		add_number(c, "files", count->files);
-		add_number(c, "bytes", count->bytes);
-		ws_json_close(c->w);
-	} else {
-		ws_out_result(&c->s->out, "%s: %u results, %u files, %s\n", what, count->results,
-			count->files, ws_format_size(count->bytes, size));
-	}
+	c->result.removed = &c->gone;
+	return ws_inventory_shrink(&c->s->store, &c->inventory, c->most_bytes, &c->gone, err);
 }
 
 static bool export(struct caching *c, struct ws_err *err)
 {
-	struct ws_shared_count count;
-	if (!ws_shared_export(&c->s->store, &c->inventory, c->file, &c->s->stop, &count, err)) {
-		return false;
-	}
-	print_count(c, "exported", &count);
-	return true;
+	c->result.exported = &c->count;
+	return ws_shared_export(&c->s->store, &c->inventory, c->file, &c->s->stop, &c->count, err);
 }
 
 static bool
 import(struct caching *c, struct ws_err *err)
 {
-	struct ws_shared_count count;
-	if (!ws_shared_import(&c->s->store, c->file, &c->s->stop, c->s->a, &count, err)) {
-		return false;
+	c->result.imported = &c->count;
+	return ws_shared_import(&c->s->store, c->file, &c->s->stop, c->s->a, &c->count, err);
+}
+
+static void
+print_text(const struct caching *c)
+{
+	const struct ws_out *out = &c->s->out;
+	const struct result *r = &c->result;
+	char size[WS_FORMAT_BYTES];
+	for (size_t i = 0; i < r->room_count; i++) {
+		ws_out_result(out, "%-8s  %7u  %9s\n", r->rooms[i].name, r->rooms[i].held.count,
+			ws_format_size(r->rooms[i].held.bytes, size));
 	}
-	print_count(c, "imported", &count);
-	return true;
+	if (r->room_count > 0) {
+		ws_out_result(out, "all       %7zu  %9s  %s\n", c->inventory.items.len,
+			ws_format_size(r->bytes, size), r->store);
+	} else if (r->damaged || r->removed) {
+		ws_out_result(out, "%s: %u, %s\n", r->damaged ? "damaged" : "removed", c->gone.count,
+			ws_format_size(c->gone.bytes, size));
+	} else {
+		ws_out_result(out, "%s: %u results, %u files, %s\n", r->exported ? "exported" : "imported",
+			c->count.results, c->count.files, ws_format_size(c->count.bytes, size));
+	}
 }
 
 static const struct part {
@@ -155,7 +163,7 @@ static const struct part {
 	bool (*run)(struct caching *c, struct ws_err *err);
 	bool lists, takes_file, shrinks;
 } parts[] = {
-	{"stats", print_stats, true, false, false},
+	{"stats", count_rooms, true, false, false},
 	{"verify", verify, true, false, false},
 	{"gc", collect_garbage, true, false, true},
 	{"export", export, true, true, false},
@@ -234,19 +242,17 @@ ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	if (part->lists && !take_inventory(&c, err)) {
 		return false;
 	}
-	if (!s->globals.json) {
-		return part->run(&c, err);
-	}
-	WS_AUTO_BUF struct ws_buf text = {0};
-	c.w = ws_json_begin();
-	ws_json_open_object(c.w, NULL);
-	ws_json_add_text(c.w, "schema", "wheelsmith.cache/1");
-	ws_json_add_text(c.w, "store", s->store.path);
+	c.result.store = s->store.path;
 	bool fine = part->run(&c, err);
-	ws_json_close(c.w);
-	ws_json_finish(c.w, WS_JSON_PRETTY, &text);
-	if (fine || err->kind == WS_ERR_NEGATIVE) {
+	if (!fine && err->kind != WS_ERR_NEGATIVE) {
+		return false;
+	}
+	if (s->globals.json) {
+		WS_AUTO_BUF struct ws_buf text = {0};
+		ws_table_text(&ws_cache_result_table, &c.result, WS_JSON_PRETTY, &text);
 		ws_out_result(&s->out, "%s", ws_buf_text(&text));
+	} else {
+		print_text(&c);
 	}
 	return fine;
 }

@@ -1,7 +1,7 @@
 /* cmd_explain.c - wheelsmith explain: reads the text of an error, prints its meaning. The text is
  * untrusted: files that it names are not run, and this process limits itself before reading. */
 #include "base/fs.h"
-#include "base/json.h"
+#include "base/table.h"
 #include "cli/session.h"
 #include "explain/explain.h"
 #include "report/page.h"
@@ -138,37 +138,86 @@ print_page(const struct explaining *x)
 	}
 }
 
-static void
-write_one(struct ws_json_writer *w, const struct ws_explanation *e)
+struct capture {
+	const char *name, *value;
+};
+
+/* An explanation as --json prints it. */
+struct row {
+	const char *sign, *cause, *text, *reported;
+	const char *const *evidence, *const *cures;
+	size_t evidence_count, cure_count, capture_count;
+	uint64_t line;
+	const struct capture *captures;
+};
+
+struct result {
+	const char *version;
+	struct row *rows;
+	size_t count;
+};
+
+static const struct ws_field capture_fields[] = {
+	WS_VALUE("name", struct capture, name, WS_ALWAYS, NULL),
+	WS_VALUE("value", struct capture, value, WS_ALWAYS, NULL),
+};
+static const struct ws_table capture_table = {NULL, capture_fields, WS_LEN(capture_fields)};
+
+static const struct ws_field row_fields[] = {
+	WS_VALUE("sign", struct row, sign, WS_ALWAYS, "its name in matrix/facts/signs.json"),
+	WS_VALUE("cause", struct row, cause, WS_ALWAYS, NULL),
+	WS_LIST(
+		"evidence", struct row, evidence, evidence_count, WS_ALWAYS, "the reasons, a line each"),
+	WS_LIST("cures", struct row, cures, cure_count, WS_ALWAYS, "what to do, a line each"),
+	WS_VALUE("line", struct row, line, WS_ALWAYS, "number of the line with the sign, from 1"),
+	WS_VALUE("text", struct row, text, WS_ALWAYS, "that line, or the part around the sign"),
+	WS_MAP("captures", struct row, captures, capture_count, capture_table, WS_ALWAYS,
+		"captures of the sign's pattern, by name"),
+	WS_VALUE(
+		"reported", struct row, reported, WS_OR_NULL, "a thread about it: OWNER/REPOSITORY#NUMBER"),
+};
+static const struct ws_table row_table = {"explanation", row_fields, WS_LEN(row_fields)};
+
+static const struct ws_field result_fields[] = {
+	WS_FIXED("schema", "wheelsmith.explain/1"),
+	WS_VALUE("wheelsmith", struct result, version, WS_ALWAYS, "version of the program"),
+	WS_LIST_OF("explanations", struct result, rows, count, row_table, WS_ALWAYS,
+		"the most causal first; empty: the text has no known error"),
+};
+const struct ws_table ws_explain_result_table = {NULL, result_fields, WS_LEN(result_fields)};
+
+static struct row
+make_row(const struct ws_explanation *e, struct ws_arena *a)
 {
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "sign", e->found->sign->name);
-	ws_json_add_text(w, "cause", e->cause);
-	ws_json_add_texts(w, "evidence", e->evidence, e->evidence_count);
-	ws_json_add_texts(w, "cures", e->cures, e->cure_count);
-	ws_json_add_u64(w, "line", e->found->line);
-	ws_json_add_text(w, "text", e->found->text);
-	ws_json_open_object(w, "captures");
+	struct capture *captures = WS_NEW_N(a, struct capture, e->found->count + 1);
 	for (size_t i = 0; i < e->found->count; i++) {
-		ws_json_add_text(w, e->found->names[i], e->found->values[i]);
+		captures[i] = (struct capture){e->found->names[i], e->found->values[i]};
 	}
-	ws_json_close(w);
-	ws_json_add_text(w, "reported", e->found->sign->from);
-	ws_json_close(w);
+	return (struct row){
+		.sign = e->found->sign->name,
+		.cause = e->cause,
+		.text = e->found->text,
+		.reported = e->found->sign->from,
+		.evidence = e->evidence,
+		.cures = e->cures,
+		.evidence_count = e->evidence_count,
+		.cure_count = e->cure_count,
+		.line = e->found->line,
+		.captures = captures,
+		.capture_count = e->found->count,
+	};
 }
 
 static void
 print_json(const struct explaining *x)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", "wheelsmith.explain/1");
-	ws_json_add_text(w, "wheelsmith", WS_VERSION);
-	ws_json_open_list(w, "explanations");
+	struct row *rows = WS_NEW_N(x->s->a, struct row, x->count + 1);
 	for (size_t i = 0; i < x->count; i++) {
-		write_one(w, &x->explanations[i]);
+		rows[i] = make_row(&x->explanations[i], x->s->a);
 	}
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	struct result result = {WS_VERSION, rows, x->count};
+	ws_table_text(&ws_explain_result_table, &result, WS_JSON_PRETTY, &text);
 	ws_out_result(&x->s->out, "%s", ws_buf_text(&text));
 }
 

@@ -22,6 +22,7 @@
 
 struct ws_command;
 struct ws_selecting;
+struct ws_table;
 
 /** Options of every command. */
 struct ws_globals {
@@ -141,5 +142,9 @@ bool ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, stru
  */
 bool ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc,
 	const char *const *argv, ws_words *words, struct ws_err *err);
+
+/* ---- records that --json prints ---- */
+
+extern const struct ws_table ws_cache_result_table, ws_explain_result_table;
 
 #endif

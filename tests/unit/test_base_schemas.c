@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "cli/session.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
 #include "schema.h"
@@ -118,6 +119,11 @@ static const struct ws_schema schemas[] = {
 		"absent. "
 		"Members are only added.",
 		&ws_wheel_facts_table, false},
+	{"cache-1", "wheelsmith: the output of `wheelsmith cache --json`",
+		"The members of the part that ran follow the first two. Members are only added.",
+		&ws_cache_result_table, false},
+	{"explain-1", "wheelsmith: the output of `wheelsmith explain --json`",
+		"Members are only added.", &ws_explain_result_table, false},
 };
 
 WS_TEST(the_files_in_schemas_are_what_the_tables_say)
