@@ -4,7 +4,7 @@
 #include "bundle/bundle.h"
 #include "model/machine.h"
 #include "model/matrix.h"
-#include "plan/select.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,7 @@
 #include "base/text.h"
 #include "cli/selecting.h"
 #include "net/url.h"
-#include "plan/select.h"
-#include "plan/why.h"
+#include "plan/plan.h"
 #include "report/plan_text.h"
 
 #include <string.h>

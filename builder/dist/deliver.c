@@ -8,7 +8,7 @@
 #include "engine/action.h"
 #include "make/import_check.h"
 #include "make/pack.h"
-#include "plan/key.h"
+#include "plan/plan.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "sys/clock.h"

@@ -20,7 +20,6 @@ struct ws_resolver {
 	struct ws_toolchains *toolchains;
 	struct ws_map torch, cuda, sources, exports; /* kits by name */
 	struct ws_map without_torch;                 /* interpreters */
-	bool known;                                  /* export lists of the store only */
 };
 
 struct ws_resolver *
@@ -31,14 +30,6 @@ ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins)
 	r->pins = pins;
 	r->a = ctx->a;
 	r->toolchains = ws_toolchains_open(ctx);
-	return r;
-}
-
-struct ws_resolver *
-ws_resolver_open_known(const struct ws_context *ctx, struct ws_pins *pins)
-{
-	struct ws_resolver *r = ws_resolver_open(ctx, pins);
-	r->known = true;
 	return r;
 }
 
@@ -114,7 +105,7 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_
 						 : !open_release(r, point, kit, err)) {
 		return NULL;
 	}
-	if (!kit->known && !r->known) {
+	if (!kit->known) {
 		ws_events_warn(r->ctx->events,
 			"torch %s is not in the facts; the rules of torch %s are taken for it", torch->name,
 			kit->release.version.text);
@@ -159,9 +150,6 @@ find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err 
 	}
 	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, point->torch_pin);
 	struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){.torch = point->torch_pin};
-	if (r->known) {
-		return ws_torch_exports_known(ctx->store, &torch->version, point->machine, &pin, r->a);
-	}
 	const char *path = ws_torch_exports_find(
 		ctx->fetch, ctx->facts, ctx->program, &torch->version, point->machine, &pin, r->a, err);
 	return path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? path : NULL;
@@ -172,10 +160,9 @@ find_installed_exports(struct ws_resolver *r, const struct ws_point *point, stru
 {
 	const struct ws_torch_kit *kit = ws_resolve_torch(r, point, err);
 	const struct ws_python_tag *tag = &point->python->tag;
-	return !kit ? NULL
-		: r->known
-		? ws_torch_exports_known_installed(r->ctx->store, kit, tag, r->a)
-		: ws_torch_exports_find_installed(r->ctx->fetch, r->ctx->program, kit, tag, r->a, err);
+	return kit
+		? ws_torch_exports_find_installed(r->ctx->fetch, r->ctx->program, kit, tag, r->a, err)
+		: NULL;
 }
 
 bool
@@ -225,6 +212,34 @@ ws_resolve_lists(
 	bool shipped = torch && torch->standard && !torch->installed;
 	return ws_torch_dependencies(
 		r->ctx->data->facts, shipped ? &torch->version : NULL, r->a, lists, err);
+}
+
+const char *const *
+ws_lists_here(const struct ws_context *ctx, const struct ws_lock *lock,
+	const struct ws_torch_choice *torch, const struct ws_machine *machine)
+{
+	const char *name = ws_arena_printf(ctx->a, "%s%s", torch->version.text, machine->mark);
+	const char *path = torch->standard
+		? ws_torch_exports_shipped(ctx->data->facts, torch->version.public_text, machine, ctx->a)
+		: NULL;
+	if (!path) {
+		const struct ws_pin_exports *known = ws_lock_exports(lock, name);
+		struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){0};
+		path = ws_torch_exports_known(ctx->store, &torch->version, machine, &pin, ctx->a);
+	}
+	return path ? ws_lists_with(ctx, path, torch->standard ? &torch->version : NULL) : NULL;
+}
+
+const char *const *
+ws_lists_with(const struct ws_context *ctx, const char *exports, const struct ws_version *release)
+{
+	ws_list_paths lists = {0};
+	*ws_vec_push(&lists, ctx->a) = exports;
+	if (!ws_torch_dependencies(ctx->data->facts, release, ctx->a, &lists, NULL)) {
+		return NULL;
+	}
+	*ws_vec_push(&lists, ctx->a) = NULL;
+	return lists.at;
 }
 
 /* ---- CUDA ---- */

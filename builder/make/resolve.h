@@ -33,10 +33,6 @@ struct ws_resolver;
 /** Both are borrowed; the resolver lives in the context's arena. */
 struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins);
 
-/** A resolver for ws_resolve_lists alone: it finds the lists in the store, and downloads, makes and
- * pins nothing. */
-struct ws_resolver *ws_resolver_open_known(const struct ws_context *ctx, struct ws_pins *pins);
-
 /** Everything for @a product, with the downloads that are missing. The kinds of errors are the
  * kits' own; a value of the matrix without a kit is WS_ERR_CONFIG. */
 bool ws_resolve(struct ws_resolver *r, const struct ws_product *product,
@@ -101,5 +97,13 @@ bool ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_re
 
 /** WS_ERR_FETCH with a line for each kind. */
 bool ws_missing_downloads_report(const struct ws_missing_downloads *missing, struct ws_err *err);
+
+/** The same for a release, NULL-terminated, if all lists are on this host; else NULL. */
+const char *const *ws_lists_here(const struct ws_context *ctx, const struct ws_lock *lock,
+	const struct ws_torch_choice *torch, const struct ws_machine *machine);
+
+/** @a exports and the lists of a release's dependencies; @a release NULL: of none. */
+const char *const *ws_lists_with(
+	const struct ws_context *ctx, const char *exports, const struct ws_version *release);
 
 #endif

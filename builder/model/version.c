@@ -289,42 +289,31 @@ ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y)
 	return cmp_parts(x->dev_number, y->dev_number, 1);
 }
 
-static bool
-is_word(struct ws_str segment)
-{
-	size_t digits = 0;
-	while (digits < segment.n && ws_is_digit(segment.s[digits])) {
-		digits++;
-	}
-	return digits < segment.n;
-}
-
-/* Words sort by bytes and before numbers. */
+/* Segments of local labels, from each text's next one on. Words sort by bytes and before numbers;
+ * numbers have no leading zeros. */
 static int
-cmp_segments(struct ws_str x, struct ws_str y)
+cmp_segments(const char **x, const char **y)
 {
-	bool x_is_word = is_word(x);
-	if (x_is_word != is_word(y)) {
-		return x_is_word ? -1 : 1;
-	}
-	if (!x_is_word && x.n != y.n) {
-		return x.n > y.n ? 1 : -1;
-	}
-	return ws_str_cmp(x, y);
+	size_t x_len = strcspn(*x, "."), y_len = strcspn(*y, ".");
+	bool x_is_word = strspn(*x, "0123456789") < x_len;
+	bool y_is_word = strspn(*y, "0123456789") < y_len;
+	int order = x_is_word != y_is_word ? (x_is_word ? -1 : 1)
+		: x_is_word || x_len == y_len  ? memcmp(*x, *y, x_len < y_len ? x_len : y_len)
+									   : 0;
+	order = order ? order : (x_len > y_len) - (x_len < y_len);
+	*x = (*x)[x_len] ? *x + x_len + 1 : NULL;
+	*y = (*y)[y_len] ? *y + y_len + 1 : NULL;
+	return order;
 }
 
 static int
 cmp_locals(const char *x, const char *y)
 {
-	struct ws_str left = ws_str_of(x);
-	struct ws_str right = ws_str_of(y);
-	while (left.s && right.s) {
-		int order = cmp_segments(ws_str_cut(&left, '.'), ws_str_cut(&right, '.'));
-		if (order) {
-			return order;
-		}
+	int order = 0;
+	while (x && y && !order) {
+		order = cmp_segments(&x, &y);
 	}
-	return (left.s != NULL) - (right.s != NULL);
+	return order ? order : (x != NULL) - (y != NULL);
 }
 
 int

@@ -534,10 +534,16 @@ read_part(struct scan *scan, struct ws_wheel_label *label)
 		const char *number = read_number(scan);
 		label->torch_cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
 	} else if (read_word(scan, "torch") || read_word(scan, "pt")) {
-		label->torch = torch_minor(read_number(scan), scan->a);
+		const char *torch = label->torch = torch_minor(read_number(scan), scan->a);
+		const char *dot = torch ? strchr(torch, '.') : NULL;
+		label->torch_major = torch ? (unsigned)strtoul(torch, NULL, 10) : 0;
+		label->torch_minor = dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
 	} else if (read_word(scan, "cuda") || read_word(scan, "cu")) {
 		const char *number = read_number(scan);
 		label->cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
+		const char *dot = label->cuda ? strchr(label->cuda, '.') : NULL;
+		label->cuda_major = label->cuda ? (unsigned)strtoul(label->cuda, NULL, 10) : 0;
+		label->cuda_minor = dot ? (int)strtol(dot + 1, NULL, 10) : -1;
 	} else if (read_word(scan, "sm")) {
 		label->archs = read_archs(scan);
 	} else if (read_word(scan, "cpu")) {

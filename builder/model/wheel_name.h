@@ -70,8 +70,11 @@ unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_t
 
 /** What a label says; zeroed but for cxx11abi -1 it says nothing. */
 struct ws_wheel_label {
-	const char *torch;        /**< minor: "2.4"; NULL: not said */
-	const char *cuda;         /**< "12.3"; "12" is any 12.x; NULL: not said */
+	const char *torch; /**< minor: "2.4"; NULL: missing */
+	unsigned torch_major, torch_minor;
+	const char *cuda; /**< "12.3"; "12" is any 12.x; NULL: missing */
+	unsigned cuda_major;
+	int cuda_minor;           /**< -1: any */
 	int cxx11abi;             /**< 0, 1; -1: not said */
 	const char *torch_cuda;   /**< "12.1": of torch's own build (tcu); NULL: not said */
 	bool cpu;                 /**< it says that there is no CUDA in it */

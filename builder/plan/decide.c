@@ -1,6 +1,3 @@
-/* decide.c - the policy, cell by cell. What building costs is cost.c's. */
-#include "plan/candidate_order.h"
-#include "plan/rule.h"
 #include "plan/steps.h"
 
 #include <stdlib.h>
@@ -37,9 +34,25 @@ ws_rule_name(enum ws_rule rule)
 		[WS_RULE_ARCHS] = "archs",
 		[WS_RULE_KNOWN_BAD] = "known-bad",
 		[WS_RULE_ABI] = "cxx11abi",
+		[WS_RULE_INTERPRETER] = "no-python",
 		[WS_RULE_POLICY] = "policy",
 	};
 	return names[rule];
+}
+
+const char *
+ws_candidate_state_name(enum ws_candidate_state state)
+{
+	static const char *const names[] = {
+		[WS_CANDIDATE_UNOPENED] = "unopened",
+		[WS_CANDIDATE_LOADS] = "loads",
+		[WS_CANDIDATE_FAILS] = "fails",
+		[WS_CANDIDATE_UNKNOWN] = "unknown",
+		[WS_CANDIDATE_REFUSED] = "refused",
+		[WS_CANDIDATE_ABSENT] = "absent",
+		[WS_CANDIDATE_UNREACHABLE] = "unreachable",
+	};
+	return names[state];
 }
 
 static const char *
@@ -89,30 +102,6 @@ is_published(const struct ws_plan_against *against, const struct ws_product *pro
 
 /* ---- candidates ---- */
 
-/* Offers of each recipe, read once. */
-struct offers {
-	const struct ws_plan_input *in;
-	struct ws_arena *a;
-	struct ws_offers *of;         /* by package */
-	enum ws_indexes_asked *asked; /* likewise */
-	bool *read;
-};
-
-static const struct ws_offers *
-find_offers(const struct offers *offers, const struct ws_recipe *recipe)
-{
-	const struct ws_plan_input *in = offers->in;
-	size_t number = (size_t)(recipe - in->recipes);
-	if (!offers->read[number] && in->lookups.offers) {
-		const struct ws_offered_wheel *wheels = NULL;
-		size_t count =
-			in->lookups.offers(in->lookups.self, recipe, &wheels, &offers->asked[number]);
-		offers->of[number] = ws_offers_read(recipe, wheels, count, offers->a);
-	}
-	offers->read[number] = true;
-	return &offers->of[number];
-}
-
 static bool
 may_serve(const struct ws_candidate *candidate)
 {
@@ -135,24 +124,17 @@ count_those(const struct ws_product *product, bool (*is)(const struct ws_candida
 	return count;
 }
 
-/* Lists a product's candidates, with what is known of each. */
+/* The first candidate that may serve is chosen if it is known to load. */
 static void
-find_candidates(const struct offers *offers, struct ws_product *product)
+find_candidates(const struct ws_plan_lookups *lookups, struct ws_product *product)
 {
-	const struct ws_plan_lookups *lookups = &offers->in->lookups;
-	bool first = true;
-	product->candidates = ws_candidates_of(
-		product, offers->in->matrix->torch_window, find_offers(offers, product->recipe), offers->a);
-	product->candidates.asked = offers->asked[product->recipe - offers->in->recipes];
-	for (size_t i = 0; i < product->candidates.count; i++) {
-		struct ws_candidate *candidate = &product->candidates.at[i];
-		if (lookups->verdict && is_unopened(candidate)) {
-			lookups->verdict(lookups->self, product, candidate);
+	struct ws_candidates *all = &product->candidates;
+	*all = lookups->candidates(lookups->self, product);
+	for (size_t i = 0; i < all->count; i++) {
+		if (may_serve(&all->at[i])) {
+			product->chosen = all->at[i].state == WS_CANDIDATE_LOADS ? &all->at[i] : NULL;
+			return;
 		}
-		if (first && candidate->state == WS_CANDIDATE_LOADS) {
-			product->chosen = candidate;
-		}
-		first = first && !may_serve(candidate);
 	}
 }
 
@@ -211,7 +193,7 @@ give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a
 	bool looked = was_looked_for(cell->product);
 	const char *stopped = cell->build_why;
 	const char *none =
-		in->candidates ? describe_none(cell->product, a) : "no candidates are known yet";
+		in->lookups.candidates ? describe_none(cell->product, a) : "no candidates are known yet";
 	const char *fallback = in->matrix->fallback_on_no_candidate
 		? ws_matrix_fallback(in->matrix, cell->recipe->name)
 		: NULL;
@@ -260,24 +242,31 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	}
 }
 
-/* What the store has, else what others have, for each product. */
+/* Looks for a wheel in the store, on the index of --against, and among prebuilt ones. */
 static void
-look_up(const struct ws_plan_input *in, struct ws_product *const *products, size_t count,
-	struct ws_arena *a)
+look_up(const struct ws_plan_input *in, struct ws_product *product)
 {
-	struct offers offers = {in, a, WS_NEW_N(a, struct ws_offers, in->matrix->package_count),
-		WS_NEW_N(a, enum ws_indexes_asked, in->matrix->package_count),
-		WS_NEW_N(a, bool, in->matrix->package_count)};
-	for (size_t i = 0; i < count; i++) {
-		struct ws_product *product = products[i];
-		if (product->key[0] && in->lookups.wheel) {
-			product->wheel = in->lookups.wheel(in->lookups.self, product->key);
-		}
-		product->published = is_published(in->against, product);
-		if (in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file
-			&& !product->published) {
-			find_candidates(&offers, product);
-		}
+	const struct ws_plan_lookups *lookups = &in->lookups;
+	if (product->key[0] && lookups->wheel) {
+		product->wheel = lookups->wheel(lookups->self, product->key);
+	}
+	product->published = is_published(in->against, product);
+	if (lookups->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file
+		&& !product->published) {
+		find_candidates(lookups, product);
+	}
+}
+
+/* Modules that are compiled with Python's headers take them from this host. */
+static void
+check_interpreter(struct ws_cell *cell)
+{
+	const struct ws_product *product = cell->product;
+	bool includes_python =
+		product && (product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3"));
+	if (includes_python && product->point.python->missing && cell->build_rule == WS_RULE_NONE) {
+		cell->build_rule = WS_RULE_INTERPRETER;
+		cell->build_why = product->point.python->missing->text;
 	}
 }
 
@@ -286,7 +275,12 @@ ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t c
 	struct ws_product *const *products, size_t product_count, struct ws_arena *a)
 {
 	bool lost = false;
-	look_up(in, products, product_count, a);
+	for (size_t i = 0; i < count; i++) {
+		check_interpreter(cells[i]);
+	}
+	for (size_t i = 0; i < product_count; i++) {
+		look_up(in, products[i]);
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (!cells[i]->product) {
 			cells[i]->decision = WS_DECISION_EXCLUDED;

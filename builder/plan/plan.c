@@ -1,8 +1,277 @@
-/* plan.c - the steps of planning, in order. */
-#include "plan/plan.h"
-
-#include "plan/select.h"
+#include "base/arena.h"
 #include "plan/steps.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Far more than anyone builds; a matrix that has more is a mistake. */
+#define MOST_CELLS 100000
+
+/* The torch build and the toolkit that belong together at one place of the axes. */
+struct pair {
+	const struct ws_torch_choice *torch;
+	const struct ws_cuda_choice *cuda;
+};
+
+/* The axes of a matrix with their values resolved. */
+struct grid {
+	struct ws_axes *axes;
+	const struct ws_matrix *matrix;
+	const struct ws_python_choice **pythons;
+	const struct ws_arch_choice **archs;
+	struct pair *pairs; /* by torch, cuda, python, arch, cxx11abi */
+	size_t torches;     /* at least 1 */
+	size_t points;      /* of one platform */
+	struct ws_map names;
+	ws_cell_list *cells;
+	struct ws_groups *groups;
+};
+
+static bool
+resolve_values(struct grid *grid, struct ws_err *err)
+{
+	const struct ws_matrix *matrix = grid->matrix;
+	struct ws_arena *a = grid->axes->a;
+	grid->pythons = WS_NEW_N(a, const struct ws_python_choice *, matrix->python_count);
+	for (size_t i = 0; i < matrix->python_count; i++) {
+		grid->pythons[i] = ws_axes_python(grid->axes, &matrix->python[i], err);
+		if (!grid->pythons[i]) {
+			return false;
+		}
+	}
+	grid->archs = WS_NEW_N(a, const struct ws_arch_choice *, matrix->arch_count);
+	for (size_t i = 0; i < matrix->arch_count; i++) {
+		grid->archs[i] = ws_axes_arch(grid->axes, &matrix->arch[i], err);
+		if (!grid->archs[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct pair *
+pair_at(const struct grid *grid, size_t torch, size_t cuda, size_t python, size_t arch, size_t abi)
+{
+	const struct ws_matrix *m = grid->matrix;
+	size_t place = (torch * m->cuda_count + cuda) * m->python_count + python;
+	return &grid->pairs[(place * m->arch_count + arch) * m->cxx11abi_count + abi];
+}
+
+static struct pair
+resolve_pair(struct ws_axes *axes, const struct ws_torch_value *torch,
+	const struct ws_cuda_value *cuda, const struct ws_python_choice *python,
+	const struct ws_arch_choice *arch, int abi)
+{
+	struct pair pair = {0};
+	if (torch) {
+		pair.torch = ws_axes_torch(axes, torch, cuda, python, abi);
+	}
+	pair.cuda = ws_axes_cuda(axes, cuda, pair.torch, &arch->set);
+	return pair;
+}
+
+/* A release is the same for every Python, an installed torch is not. */
+static void
+resolve_pairs(struct grid *grid, size_t t, size_t c)
+{
+	const struct ws_matrix *m = grid->matrix;
+	const struct ws_torch_value *torch = m->torch_count > 0 ? &m->torch[t] : NULL;
+	for (size_t p = 0; p < m->python_count; p++) {
+		for (size_t n = 0; n < m->arch_count * m->cxx11abi_count; n++) {
+			size_t arch = n / m->cxx11abi_count, b = n % m->cxx11abi_count;
+			*pair_at(grid, t, c, p, arch, b) = p > 0 && !(torch && torch->installed)
+				? *pair_at(grid, t, c, 0, arch, b)
+				: resolve_pair(grid->axes, torch, &m->cuda[c], grid->pythons[p], grid->archs[arch],
+					m->cxx11abi[b]);
+		}
+	}
+}
+
+static struct ws_cell *
+make_cell(struct grid *grid, const struct ws_recipe *recipe, const struct ws_point *point)
+{
+	struct ws_arena *a = grid->axes->a;
+	const char *name = ws_point_name(point, recipe, NULL, a);
+	struct ws_cell *cell = ws_map_get(&grid->names, name);
+	if (!cell) {
+		cell = WS_NEW(a, struct ws_cell);
+		ws_map_put(&grid->names, name, cell, a);
+		*ws_vec_push(grid->cells, a) = cell;
+		*cell = (struct ws_cell){.name = name, .recipe = recipe, .point = *point};
+		ws_rules_ask(grid->axes, cell);
+		cell->looseness = INT_MAX;
+	}
+	bool alive = !ws_rules_hold_everywhere(grid->axes, cell, point);
+	ws_groups_add(grid->groups, cell, point, alive, a);
+	return cell;
+}
+
+static const char *const *
+find_lists(const struct grid *grid, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, const struct ws_machine *machine)
+{
+	const struct ws_plan_lookups *lookups = &grid->axes->in->lookups;
+	if (torch && torch->installed) {
+		const struct ws_plan_python *interpreter = python->interpreter;
+		return interpreter && interpreter->torch ? interpreter->torch->lists : NULL;
+	}
+	return torch && lookups->lists ? lookups->lists(lookups->self, torch, machine) : NULL;
+}
+
+static struct ws_point
+make_point(const struct grid *grid, const struct ws_machine *machine, const struct pair *pair,
+	bool cuda_auto, const struct ws_python_choice *python, const struct ws_arch_choice *arch,
+	int abi)
+{
+	return (struct ws_point){
+		.machine = machine,
+		.torch = pair->torch,
+		.torch_pin = pair->torch && pair->torch->version.text
+			? ws_arena_printf(grid->axes->a, "%s%s", pair->torch->version.text, machine->mark)
+			: NULL,
+		.cuda = pair->cuda,
+		.cuda_auto = cuda_auto,
+		.python = python,
+		.arch = arch,
+		.archs = arch->set,
+		.cxx11abi = abi >= 0 ? abi
+			: pair->torch    ? pair->torch->cxx11abi
+							 : -1,
+		.abi_auto = abi < 0,
+		.lists = find_lists(grid, pair->torch, python, machine),
+	};
+}
+
+/* Point @a n of the product of all axes but packages; the platform changes last. */
+static struct ws_point
+point_at(const struct grid *grid, size_t n)
+{
+	const struct ws_matrix *m = grid->matrix;
+	const struct ws_machine *machine = m->platforms[n / grid->points];
+	n %= grid->points;
+	size_t abi = n % m->cxx11abi_count;
+	size_t arch = (n /= m->cxx11abi_count) % m->arch_count;
+	size_t python = (n /= m->arch_count) % m->python_count;
+	size_t cuda = (n /= m->python_count) % m->cuda_count;
+	size_t torch = n / m->cuda_count;
+	return make_point(grid, machine, pair_at(grid, torch, cuda, python, arch, abi),
+		m->cuda[cuda].automatic, grid->pythons[python], grid->archs[arch], m->cxx11abi[abi]);
+}
+
+static bool
+needs_torch(const struct ws_recipe *recipe)
+{
+	return ws_recipe_binding(recipe) < WS_BINDING_C_ABI;
+}
+
+static bool
+check_torch(const struct grid *grid, struct ws_err *err)
+{
+	const struct ws_matrix *matrix = grid->matrix;
+	for (size_t i = 0; i < matrix->package_count && matrix->torch_count == 0; i++) {
+		if (needs_torch(&grid->axes->in->recipes[i])) {
+			ws_axes_err(grid->axes, matrix->packages[i].place, err,
+				"'%s' needs torch, and the matrix names none", matrix->packages[i].name);
+			return ws_err_cure_code(err, WS_CURE_TORCH, "2.5.1");
+		}
+	}
+	return true;
+}
+
+/* How many points a package has; false when it is too many. */
+static bool
+count_points(const struct grid *grid, size_t *points, struct ws_err *err)
+{
+	const struct ws_matrix *m = grid->matrix;
+	const size_t counts[] = {
+		grid->torches, m->cuda_count, m->python_count, m->arch_count, m->cxx11abi_count};
+	*points = 1;
+	for (size_t i = 0; i < WS_LEN(counts); i++) {
+		if (counts[i] > MOST_CELLS) {
+			*points = MOST_CELLS + 1;
+			break;
+		}
+		*points *= counts[i];
+		*points = *points > MOST_CELLS ? MOST_CELLS + 1 : *points;
+	}
+	if (*points * m->package_count * m->platform_count <= MOST_CELLS) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_CONFIG, "the matrix has more than %d cells", MOST_CELLS);
+	return ws_err_cure(err, "split it into several files");
+}
+
+static bool
+add_extra(struct grid *grid, const struct ws_include *include, const struct ws_recipe *recipe,
+	struct ws_err *err)
+{
+	const struct ws_torch_value *torch =
+		include->torch.installed || include->torch.version.text ? &include->torch : NULL;
+	if (!torch && needs_torch(recipe)) {
+		ws_err_set(err, WS_ERR_CONFIG,
+			"an extra point of 'include' names no torch, which '%s' needs", recipe->name);
+		return ws_err_cure(err, "add the release: \"torch\": \"2.5.1\"");
+	}
+	const struct ws_python_choice *python = ws_axes_python(grid->axes, &include->python, err);
+	const struct ws_arch_choice *arch =
+		python ? ws_axes_arch(grid->axes, &include->arch, err) : NULL;
+	if (!arch) {
+		return ws_err_wrap(err, "an extra point of 'include'");
+	}
+	struct pair pair =
+		resolve_pair(grid->axes, torch, &include->cuda, python, arch, include->cxx11abi);
+	struct ws_point point = make_point(grid, grid->matrix->platforms[0], &pair,
+		include->cuda.automatic, python, arch, include->cxx11abi);
+	struct ws_cell *cell = make_cell(grid, recipe, &point);
+	/* Asked for by name: what `exclude` says of the product of the axes does not count. */
+	cell->extra = true;
+	if (cell->rule == WS_RULE_MATRIX) {
+		ws_rules_ask(grid->axes, cell);
+	}
+	return true;
+}
+
+static bool
+add_extras(struct grid *grid, struct ws_err *err)
+{
+	const struct ws_matrix *matrix = grid->matrix;
+	for (size_t i = 0; i < matrix->include_count; i++) {
+		const struct ws_include *include = &matrix->includes[i];
+		for (size_t p = 0; p < matrix->package_count; p++) {
+			bool named =
+				!include->package || strcmp(include->package, matrix->packages[p].name) == 0;
+			if (named && !add_extra(grid, include, &grid->axes->in->recipes[p], err)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static bool
+expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, struct ws_err *err)
+{
+	const struct ws_matrix *m = axes->in->matrix;
+	struct grid grid = {.axes = axes, .matrix = m, .cells = cells, .groups = groups};
+	grid.torches = m->torch_count > 0 ? m->torch_count : 1;
+	if (!check_torch(&grid, err) || !count_points(&grid, &grid.points, err)
+		|| !resolve_values(&grid, err)) {
+		return false;
+	}
+	grid.pairs = WS_NEW_N(axes->a, struct pair, grid.points);
+	for (size_t t = 0; t < grid.torches; t++) {
+		for (size_t c = 0; c < m->cuda_count; c++) {
+			resolve_pairs(&grid, t, c);
+		}
+	}
+	for (size_t p = 0; p < m->package_count; p++) {
+		for (size_t n = 0; n < grid.points * m->platform_count; n++) {
+			struct ws_point point = point_at(&grid, n);
+			make_cell(&grid, &axes->in->recipes[p], &point);
+		}
+	}
+	return add_extras(&grid, err);
+}
 
 /* Tells products which cells of this plan need them, and drops those that none needs. */
 static void
@@ -45,7 +314,7 @@ ws_plan_make(
 	struct ws_groups groups = {0};
 	*plan = (struct ws_plan){0};
 	ws_axes_open(&axes, input, a);
-	if (!ws_expand(&axes, &cells, &groups, err)) {
+	if (!expand(&axes, &cells, &groups, err)) {
 		return false;
 	}
 	ws_products_make(input, cells.at, cells.len, a, &products);

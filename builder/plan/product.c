@@ -1,10 +1,9 @@
-/* product.c - the table of what each binding kind depends on, and merging by it. */
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/machine.h"
-#include "plan/key.h"
 #include "plan/steps.h"
-#include "recipe/recipe_files.h"
+
+#include <string.h>
 
 /* What a wheel of a binding kind depends on. */
 enum dependence {
@@ -62,15 +61,18 @@ static void
 lower_point(struct ws_product *product, const struct ws_point *other)
 {
 	struct ws_point *point = &product->point;
-	const struct ws_cuda_choice *cuda = point->cuda;
-	if (cuda && other->cuda && ws_version_cmp(&other->cuda->version, &cuda->version) < 0) {
-		cuda = other->cuda;
-	}
-	if (point->torch && other->torch
-		&& ws_version_cmp_public(&other->torch->version, &point->torch->version) < 0) {
+	struct ws_point was = *point;
+	bool lower_cuda =
+		was.cuda && other->cuda && ws_version_cmp(&other->cuda->version, &was.cuda->version) < 0;
+	if (was.torch && other->torch
+		&& ws_version_cmp_public(&other->torch->version, &was.torch->version) < 0) {
 		*point = *other;
 	}
-	point->cuda = cuda;
+	point->cuda = lower_cuda ? other->cuda : was.cuda;
+	/* Cells of several Pythons share one wheel: any Python of this host has headers for it. */
+	if (point->python->missing) {
+		point->python = was.python->missing ? other->python : was.python;
+	}
 }
 
 static struct ws_point_view
@@ -143,6 +145,266 @@ choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
 	return torch ? torch->release->glibc : in->facts->torch[0].glibc;
 }
 
+static void
+add_segments(struct ws_buf *label, const char *segments)
+{
+	ws_buf_puts(label, label->len > 0 ? "." : "");
+	ws_buf_puts(label, segments);
+}
+
+/* The build of torch, where the versions alone would not tell it. */
+static void
+add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a)
+{
+	const struct ws_torch_choice *torch = point->torch;
+	if (torch->facts_abi >= 0 && torch->facts_abi != point->cxx11abi) {
+		add_segments(label, ws_arena_printf(a, "cxx11abi.%d", point->cxx11abi));
+	}
+	if (!torch->standard && torch->cuda) {
+		add_segments(label, ws_arena_printf(a, "tcu.%s", torch->cuda));
+	}
+}
+
+/* What the matrix asks for, where it is not what the toolkit alone gives: two contents of a wheel
+ * never share a name. */
+static void
+add_size(struct ws_buf *label, const struct ws_size_options *size, struct ws_arena *a)
+{
+	if (size->debug_info != WS_DEBUG_NONE) {
+		add_segments(label, ws_arena_printf(a, "dbg.%s", ws_debug_info_name(size->debug_info)));
+	}
+	if (size->compress != size->usual) {
+		add_segments(label, ws_arena_printf(a, "zip.%s", ws_compress_name(size->compress)));
+	}
+}
+
+static const char *
+make_label(const struct ws_product *product, const char *extra, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf label = {0};
+	const struct ws_point *point = &product->point;
+	enum ws_binding binding = product->binding;
+	if (binding == WS_BINDING_C_ABI) {
+		add_segments(&label, ws_arena_printf(a, "cu.%u", point->cuda->version.major));
+	} else if (binding != WS_BINDING_NONE) {
+		add_segments(&label, ws_arena_printf(a, "cu.%s", point->cuda->name));
+		add_segments(&label, ws_arena_printf(a, "torch.%s", point->torch->minor));
+	}
+	if (binding != WS_BINDING_NONE) {
+		add_segments(&label, ws_arch_set_label(&point->archs, a));
+	}
+	if (binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY) {
+		add_build(&label, point, a);
+	}
+	add_size(&label, &product->size, a);
+	if (extra) {
+		add_segments(&label, extra);
+	}
+	return ws_buf_copy(&label, a);
+}
+
+/* A module of the stable ABI that is imported is Python's limited API, of 3.10 on; one that is
+ * loaded by torch.ops.load_library knows no Python. The recipe's check says which are imported. */
+static bool
+is_imported(const struct ws_recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		for (size_t j = 0; j < recipe->check.import_count; j++) {
+			if (strcmp(recipe->extensions[i].module, recipe->check.imports[j]) == 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void
+fill_tags(struct ws_product *product, struct ws_arena *a)
+{
+	product->python_tag = "py3";
+	product->abi_tag = "none";
+	product->pure = product->binding == WS_BINDING_NONE;
+	if (product->binding == WS_BINDING_PYBIND) {
+		const struct ws_python_tag *tag = &product->point.python->tag;
+		product->python_tag = ws_python_tag_text(tag, false, a);
+		product->abi_tag = ws_python_tag_text(tag, true, a);
+	} else if (product->binding == WS_BINDING_STABLE_ABI && is_imported(product->recipe)) {
+		product->python_tag = "cp310";
+		product->abi_tag = "abi3";
+	}
+}
+
+/* ",<2.7.1,>=2.7.0": the recipe's own range of torch, where it leaves out some of the releases that
+ * the wheel asks for without it; else "". */
+static const char *
+own_range(const struct ws_recipe *recipe, const struct ws_torch_choice *torch, bool one_minor,
+	struct ws_arena *a)
+{
+	const struct ws_specifiers *range = recipe->needs_torch;
+	struct ws_version first, last;
+	if (!range || !ws_version_parse(ws_arena_printf(a, "%s.0", torch->minor), a, &first)
+		|| !ws_version_parse(
+			one_minor ? ws_arena_printf(a, "%s.9999", torch->minor) : "9999.0", a, &last)) {
+		return "";
+	}
+	const char *text = ws_specifiers_text(range);
+	bool whole = ws_specifiers_contain(range, &first, true)
+		&& ws_specifiers_contain(range, &last, true) && !strstr(text, "!=");
+	return whole ? "" : ws_arena_printf(a, ",%s", text);
+}
+
+static bool
+asks_for_torch(const struct ws_recipe *recipe, struct ws_arena *a)
+{
+	for (size_t i = 0; i < recipe->metadata.require_count; i++) {
+		const char *text = recipe->metadata.requires[i];
+		const char *name = ws_arena_copy(a, text, strcspn(text, " \t[]()<>=!~;@,"));
+		if (strcmp(ws_package_normal(name, a), "torch") == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+fill_label(struct ws_product *product, const char *extra, struct ws_arena *a)
+{
+	const struct ws_torch_choice *torch = product->point.torch;
+	bool one_minor =
+		product->binding == WS_BINDING_PYBIND || product->binding == WS_BINDING_TORCH_LIBRARY;
+	const char *version = product->recipe->version.text;
+	char joint = product->recipe->version.local ? '.' : '+';
+	product->label = make_label(product, extra, a);
+	product->version =
+		product->label[0] ? ws_arena_printf(a, "%s%c%s", version, joint, product->label) : version;
+	if (torch && product->binding < WS_BINDING_C_ABI) {
+		product->torch = ws_arena_printf(a, one_minor ? "torch==%s.*%s" : "torch>=%s%s",
+			torch->minor, own_range(product->recipe, torch, one_minor, a));
+	} else if (product->recipe->needs_torch && asks_for_torch(product->recipe, a)) {
+		/* What knows nothing of torch works with every one that the recipe wants. */
+		product->torch =
+			ws_arena_printf(a, "torch%s", ws_specifiers_text(product->recipe->needs_torch));
+	}
+	fill_tags(product, a);
+}
+
+/* Changes when wheels of the same inputs become other wheels. */
+#define RECORD "wheelsmith.cell/3"
+
+static const struct ws_pin_source *
+find_source(const struct ws_product *product, const struct ws_lock *lock)
+{
+	const struct ws_recipe *recipe = product->recipe;
+	return lock ? ws_lock_source(lock, recipe->name, recipe->version.text) : NULL;
+}
+
+static bool
+needs_cuda(const struct ws_product *product)
+{
+	return product->binding != WS_BINDING_NONE;
+}
+
+/* The headers of torch; c-abi modules are compiled without. */
+static bool
+needs_torch(const struct ws_product *product)
+{
+	return product->binding < WS_BINDING_C_ABI;
+}
+
+/* What a product is made of, by digest; NULL: not pinned, or not needed. */
+struct parts {
+	const char *source, *cuda, *torch;
+};
+
+static struct parts
+find_parts(
+	const struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known)
+{
+	const struct ws_torch_choice *torch = product->point.torch;
+	const struct ws_cuda_choice *cuda = product->point.cuda;
+	const struct ws_pin_source *source = find_source(product, lock);
+	struct parts parts = {.source = source ? source->tree : NULL};
+	if (needs_cuda(product)) {
+		const struct ws_pin_cuda *pin =
+			cuda->pin || !known ? cuda->pin : ws_lock_cuda(known, cuda->name);
+		parts.cuda = pin && ws_pins_origin(pin, cuda->origin) ? pin->digest : NULL;
+	}
+	if (needs_torch(product) && torch->installed) {
+		parts.torch = torch->record;
+	} else if (needs_torch(product)) {
+		const char *name = product->point.torch_pin;
+		const struct ws_pin_torch *pin = lock ? ws_lock_torch(lock, name) : NULL;
+		pin = pin || !known ? pin : ws_lock_torch(known, name);
+		parts.torch = pin ? pin->tree : NULL;
+	}
+	return parts;
+}
+
+static const char *
+find_missing(const struct ws_product *product, const struct parts *parts, struct ws_arena *a)
+{
+	const struct ws_point *point = &product->point;
+	if (!parts->source) {
+		return ws_arena_printf(
+			a, "the source of %s %s", product->recipe->name, product->recipe->version.text);
+	}
+	if (needs_cuda(product) && !parts->cuda) {
+		return ws_arena_printf(a, "the CUDA %s kit", point->cuda->name);
+	}
+	if (needs_torch(product) && !parts->torch) {
+		const char *how = point->torch->installed ? " (installed, without RECORD)" : "";
+		return ws_arena_printf(a, "torch %s%s%s", point->torch->name, point->machine->mark, how);
+	}
+	return NULL;
+}
+
+static void
+add_kits(struct ws_hasher *h, const struct ws_product *product, const struct parts *parts)
+{
+	const struct ws_point *point = &product->point;
+	if (needs_cuda(product)) {
+		ws_hasher_add_field(h, "cuda");
+		ws_hasher_add_field(h, point->cuda->name);
+		ws_hasher_add_field(h, parts->cuda);
+	}
+	if (needs_torch(product)) {
+		ws_hasher_add_field(h, "torch");
+		ws_hasher_add_field(h, point->torch->version.text);
+		ws_hasher_add_field(h, parts->torch);
+		ws_hasher_add_field(h, point->cxx11abi == 1 ? "cxx11abi 1" : "cxx11abi 0");
+	}
+}
+
+void
+ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known,
+	struct ws_arena *a)
+{
+	struct parts parts = find_parts(product, lock, known);
+	product->key = "";
+	product->missing_pin = find_missing(product, &parts, a);
+	if (product->missing_pin) {
+		return;
+	}
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, RECORD);
+	ws_hasher_add_field(h, product->recipe->digest.hex);
+	ws_hasher_add_field(h, parts.source);
+	add_kits(h, product, &parts);
+	ws_hasher_add_field(h, "archs");
+	ws_hasher_add_field(h, needs_cuda(product) ? ws_arch_set_text(&product->point.archs, a) : "");
+	ws_hasher_add_field(h, "wheel");
+	ws_hasher_add_field(h, product->version);
+	ws_hasher_add_field(h, product->python_tag);
+	ws_hasher_add_field(h, product->abi_tag);
+	ws_hasher_add_field(h, product->torch ? product->torch : "");
+	ws_hasher_add_field(h, product->glibc ? product->glibc : "");
+	if (product->point.machine->mark[0]) {
+		ws_hasher_add_field(h, product->point.machine->name);
+	}
+	struct ws_digest key = ws_hasher_finish(h);
+	product->key = ws_arena_strdup(a, key.hex);
+}
+
 void
 ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t count,
 	struct ws_arena *a, ws_product_list *products)
@@ -174,7 +436,7 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 			ws_recipe_patches(product->recipe, &product->view, a, &product->patch_count);
 		product->size = choose_size(in, product);
 		product->glibc = choose_glibc(in, product);
-		ws_label_fill(product, in->matrix->label, a);
+		fill_label(product, in->matrix->label, a);
 		ws_key_fill(product, in->lock, in->known, a);
 	}
 }

@@ -1,7 +1,5 @@
-/* rule.c - the rules, then the table in which they are asked. */
-#include "plan/rule.h"
-
 #include "base/text.h"
+#include "plan/steps.h"
 #include "recipe/recipe_files.h"
 
 #include <string.h>
@@ -394,8 +392,7 @@ may_go_unbuilt(const struct ws_axes *axes, const struct ws_cell *cell)
 {
 	const struct ws_plan_input *in = axes->in;
 	const struct ws_recipe *recipe = cell->recipe;
-	bool wheels = in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY
-		&& (recipe->prebuilt_count > 0 || in->lookups.offers);
+	bool wheels = in->lookups.candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY;
 	bool stand_in =
 		in->matrix->fallback_on_no_candidate && ws_matrix_fallback(in->matrix, recipe->name);
 	return (wheels || stand_in) && (!is_compiled(cell) || cell->point.cuda);

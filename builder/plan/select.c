@@ -1,10 +1,145 @@
-/* select.c - globs and shards. How groups are made and dealt is group.c's. */
-#include "plan/select.h"
-
 #include "base/text.h"
+#include "plan/steps.h"
+#include "recipe/recipe_files.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Values that a host decides stand as words: another host must come to the same text. */
+static void
+write_name(const struct ws_recipe *recipe, const struct ws_point *point, struct ws_buf *b)
+{
+	const struct ws_torch_choice *torch = point->torch;
+	enum ws_binding binding = ws_recipe_binding(recipe);
+	const char *cuda = !point->cuda_auto ? point->cuda->name
+		: torch && torch->cuda           ? torch->cuda
+										 : "auto";
+	ws_buf_printf(b, "%s %s", recipe->name, recipe->version.text);
+	if (binding == WS_BINDING_NONE) {
+		return;
+	}
+	bool major = binding == WS_BINDING_C_ABI;
+	ws_buf_printf(b, " %.*s %s", (int)(major ? strcspn(cuda, ".") : strlen(cuda)), cuda,
+		point->arch->fixed ? point->arch->name : "host");
+	if (binding < WS_BINDING_STABLE_ABI && torch->installed) {
+		ws_buf_puts(b, " installed");
+	} else if (binding < WS_BINDING_STABLE_ABI) {
+		ws_buf_printf(
+			b, " %s %s %d", torch->minor, torch->cuda ? torch->cuda : "cpu", point->cxx11abi);
+	}
+}
+
+/* How much of a point's group a host decides. */
+static int
+looseness(const struct ws_point *point)
+{
+	return point->cuda_auto + !point->arch->fixed + (point->torch && point->torch->installed);
+}
+
+void
+ws_groups_add(struct ws_groups *groups, struct ws_cell *cell, const struct ws_point *point,
+	bool alive, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf name = {0};
+	write_name(cell->recipe, point, &name);
+	uintptr_t number = (uintptr_t)ws_map_get(&groups->numbers, ws_buf_text(&name));
+	if (number == 0) {
+		ws_vec_push(&groups->at, a);
+		number = groups->at.len;
+		ws_map_put(&groups->numbers, ws_buf_copy(&name, a), (void *)number, a);
+	}
+	struct ws_group *group = &groups->at.at[number - 1];
+	group->alive = group->alive || alive;
+	group->recipe = cell->recipe;
+	group->archs = point->arch->fixed && point->arch->set.count > 0 ? point->arch->set.count : 1;
+	group->points += alive;
+	if (looseness(point) < cell->looseness) {
+		cell->group = (unsigned)number - 1;
+		cell->looseness = looseness(point);
+	}
+}
+
+/* ---- what groups cost, for all machines alike ---- */
+
+#define UNKNOWN_MS 30000 /* CPU of a unit for one architecture, where a recipe estimates none */
+#define OTHER_MS 5000    /* links, check and pack of a point */
+
+/* CPU of a recipe's units: once for each architecture, and once for each point. */
+struct weight {
+	const struct ws_recipe *recipe;
+	uint64_t arch_ms, point_ms;
+};
+
+static struct weight
+weigh_recipe(const struct ws_recipe *recipe, struct ws_arena *a)
+{
+	struct weight weight = {.recipe = recipe, .point_ms = OTHER_MS};
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		struct ws_recipe_module module = ws_recipe_module(recipe, i, NULL, NULL, a, NULL);
+		for (size_t j = 0; j < module.unit_count; j++) {
+			const struct ws_unit *unit = &module.units[j];
+			const struct ws_estimate *estimate = ws_recipe_estimate(recipe, unit->path);
+			uint64_t ms = unit->files * (estimate ? estimate->cpu_ms : UNKNOWN_MS);
+			weight.arch_ms += ws_unit_is_nvcc(unit->kind) ? ms : 0;
+			weight.point_ms += ws_unit_is_nvcc(unit->kind) ? 0 : ms;
+		}
+	}
+	return weight;
+}
+
+/* A group and what is dealt by. */
+struct share {
+	size_t group;
+	uint64_t ms;
+};
+
+static int
+cmp_dearest_first(const void *one, const void *other)
+{
+	const struct share *a = one, *b = other;
+	return a->ms != b->ms ? (a->ms < b->ms) - (a->ms > b->ms)
+						  : (a->group > b->group) - (a->group < b->group);
+}
+
+static struct share *
+weigh_groups(const struct ws_groups *groups, struct ws_arena *a)
+{
+	WS_VEC(struct weight) known = {0};
+	struct share *shares = WS_NEW_N(a, struct share, groups->at.len);
+	for (size_t i = 0; i < groups->at.len; i++) {
+		const struct ws_group *group = &groups->at.at[i];
+		size_t place = 0;
+		while (place < known.len && known.at[place].recipe != group->recipe) {
+			place++;
+		}
+		if (place == known.len) {
+			*ws_vec_push(&known, a) = weigh_recipe(group->recipe, a);
+		}
+		const struct weight *weight = &known.at[place];
+		shares[i] = (struct share){i,
+			group->alive ? weight->arch_ms * group->archs + weight->point_ms * group->points : 0};
+	}
+	qsort(shares, groups->at.len, sizeof(*shares), cmp_dearest_first);
+	return shares;
+}
+
+static const unsigned *
+deal_groups(const struct ws_groups *groups, unsigned shards, struct ws_arena *a)
+{
+	unsigned *dealt = WS_NEW_N(a, unsigned, groups->at.len);
+	uint64_t *loads = WS_NEW_N(a, uint64_t, shards);
+	const struct share *shares = weigh_groups(groups, a);
+	for (size_t i = 0; i < groups->at.len; i++) {
+		unsigned least = 0;
+		for (unsigned shard = 1; shard < shards; shard++) {
+			least = loads[shard] < loads[least] ? shard : least;
+		}
+		loads[least] += shares[i].ms;
+		dealt[shares[i].group] = least + 1;
+	}
+	return dealt;
+}
 
 #define MOST_LISTED 8
 
@@ -81,7 +216,7 @@ bool
 ws_select(const struct ws_plan_input *in, const struct ws_groups *groups, ws_cell_list *cells,
 	struct ws_arena *a, struct ws_err *err)
 {
-	const unsigned *shards = in->shards > 1 ? ws_groups_deal(groups, in->shards, a) : NULL;
+	const unsigned *shards = in->shards > 1 ? deal_groups(groups, in->shards, a) : NULL;
 	size_t kept = 0;
 	if (in->only && !check_only(in, cells, err)) {
 		return false;

@@ -1,7 +1,4 @@
-/* why.c - a cell's point, what the rules said of it, and its wheel. */
-#include "plan/why.h"
-
-#include "plan/units.h"
+#include "plan/plan.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -58,7 +55,14 @@ write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struc
 	if (cell->rule == WS_RULE_TARGET) {
 		write_way_out(in, cell, out, cures, a);
 	}
-	if (cell->build_why && cell->decision != WS_DECISION_EXCLUDED) {
+	const struct ws_err *missing = cell->point.python->missing;
+	if (cell->rule == WS_RULE_INTERPRETER && missing) {
+		for (size_t i = 0; i < missing->cure_count; i++) {
+			ws_err_cure_code(cures, missing->cures[i].code, missing->cures[i].subject);
+		}
+	}
+	if (cell->build_why && cell->decision != WS_DECISION_EXCLUDED
+		&& cell->decision != WS_DECISION_CACHED) {
 		line(out, "", "not built: %s", cell->build_why);
 	}
 }

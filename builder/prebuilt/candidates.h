@@ -1,29 +1,114 @@
 /**
- * candidates.h - prebuilt wheels, from their names to a verdict
+ * candidates.h - prebuilt wheels for the products of a plan, from a file name to a verdict
  *
- * Plan lists the candidates of a product by their names (plan/candidate_order.h). Here they are
- * asked for in that order, brought into the store and judged by an action each (judge/order.h),
- * until one loads in every torch and every Python that the product's cells have. Verdicts are the
- * store's, by the keys of those actions (candidate_memory.h); where one is known to load, no server
- * is asked again. What the lock pins comes before what it does not, and the lock pins what is used,
- * by name and bytes.
+ * One candidate takes this way, over plain arrays:
+ * 1. index_wheels.h lists the wheels of folders and indexes and parses their names.
+ * 2. rank.h keeps the wheels that fit a product, adds names from the recipe's templates, and ranks.
+ *    ws_candidate_list gives each its state: from this run, from the lock, or from the store's
+ *    verdict on the same bytes in the same places.
+ * 3. ws_candidates_try fetches (wheel_files.h) and judges (judge/order.h) one candidate of each
+ *    product per round, until one loads in every torch and Python of the product's cells. The lock
+ *    pins it by name and bytes.
+ *
+ * A verdict counts for the action that would judge the wheel now, so another libc, driver, Python
+ * or torch needs a new one. A judge that was killed or timed out leaves no verdict.
  */
 #ifndef WS_PREBUILT_CANDIDATES_H
 #define WS_PREBUILT_CANDIDATES_H
 
+#include "base/arena.h"
+#include "engine/action_cache.h"
+#include "judge/order.h"
 #include "make/context.h"
 #include "make/resolve.h"
-#include "plan/candidate_order.h"
+#include "prebuilt/index_wheels.h"
 
-struct ws_candidate_memory;
+/** The known wheels of a package. */
+struct ws_package_wheels {
+	struct ws_wheel_places places;
+	struct ws_index_wheels wheels; /**< with the wheels that the lock pins */
+	bool read;                     /**< its places, in this run */
+	bool renewed;                  /**< `lock --update`: remembered files do not count */
+};
+
+/** The candidates of one run. */
+struct ws_candidate_memory {
+	const struct ws_context *ctx;
+	struct ws_pins *pins;
+	struct ws_arena *a;
+	const struct ws_matrix *matrix;
+	struct ws_cache verdicts; /**< the store's */
+	struct ws_map packages;   /**< struct ws_package_wheels by name and version */
+	struct ws_map ends;       /**< of this run: struct ws_candidate by product and URL */
+	struct ws_map warned;     /**< servers with a warning */
+	ws_name_list libraries;   /**< of this host; empty: not listed yet */
+};
+
+/** All arguments are borrowed; ctx->indexes has the places. */
+struct ws_candidate_memory *ws_candidate_memory_open(
+	const struct ws_context *ctx, struct ws_pins *pins, const struct ws_matrix *matrix);
 
 /**
- * Tries the candidates of each product, one after the other, until one loads or all were tried:
- * afterwards ws_candidate_see tells what came of each. A server that gives no answer in 5 s is not
- * asked again. False for a wheel that is not the one that the lock pins, for what this host does to
- * us, and when the run is to stop.
+ * The candidates of @a product with their states. Sends no request. Order: wheels that the lock
+ * pins, then by rank. A candidate that did not arrive stays unopened, with the reason, where the
+ * lock pins it or no build is possible.
+ */
+struct ws_candidates ws_candidate_list(
+	struct ws_candidate_memory *m, const struct ws_product *product);
+
+/** The same for planning, by rank alone. When the lock pins a wheel that loads, the others are
+ * refused. */
+struct ws_candidates ws_candidate_list_planned(
+	struct ws_candidate_memory *m, const struct ws_product *product);
+
+/** The first of @a list that is known to load; NULL: none. */
+const struct ws_candidate *ws_candidate_that_loads(const struct ws_candidates *list);
+
+/**
+ * Tries the candidates of each product in their order, until one loads or all were tried. A server
+ * that does not answer in 5 s gets no second request. False for a wheel that differs from its pin,
+ * for an error of this host, and when the run is to stop.
  */
 bool ws_candidates_try(struct ws_candidate_memory *memory, struct ws_resolver *resolver,
 	const struct ws_product *const *products, size_t count, struct ws_err *err);
+
+/* ---- for the rounds ---- */
+
+struct ws_package_wheels *ws_package_wheels_of(
+	struct ws_candidate_memory *m, const struct ws_recipe *recipe);
+
+/** Can the product be built, if no candidate loads? */
+bool ws_candidates_may_build(const struct ws_candidate_memory *m, const struct ws_product *product);
+
+/** The lock's pin of these bytes, else of the same origin (then the bytes differ). NULL: none. */
+const struct ws_pin_prebuilt *ws_candidate_pin(const struct ws_candidate_memory *m,
+	const struct ws_product *product, const struct ws_candidate *candidate);
+
+/** One point for each torch and Python of the product's cells. */
+typedef WS_VEC(const struct ws_point *) ws_point_list;
+ws_point_list ws_candidate_points(const struct ws_product *product, struct ws_arena *a);
+
+/** Brings the export lists for each of these points; lists that are missing are made. */
+bool ws_candidate_lists(struct ws_candidate_memory *m, struct ws_resolver *r,
+	const struct ws_product *product, ws_list_paths **lists, struct ws_err *err);
+
+/**
+ * The order that judges @a candidate, whose digest is known, at these points. @a lists NULL: with
+ * the lists that the points have; false when a point has none.
+ */
+bool ws_candidate_order(struct ws_candidate_memory *m, const struct ws_product *product,
+	const struct ws_candidate *candidate, ws_list_paths *lists, struct ws_judge_order *order);
+
+/** Gives @a candidate a state and keeps it for this run. */
+void ws_candidate_end(struct ws_candidate_memory *m, const struct ws_product *product,
+	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why);
+
+/** The same by a verdict: the reason has the first evidence. */
+void ws_candidate_end_judged(struct ws_candidate_memory *m, const struct ws_product *product,
+	struct ws_candidate *candidate, const struct ws_wheel_verdict *verdict);
+
+/** Remembers that the wheel's own metadata rules it out for these Pythons: it is not downloaded. */
+void ws_candidate_rule_out(struct ws_candidate_memory *m, const struct ws_product *product,
+	const struct ws_candidate *candidate, const char *why);
 
 #endif

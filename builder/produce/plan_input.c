@@ -3,9 +3,11 @@
 #include "fetch/source.h"
 #include "fetch/source_tree.h"
 #include "kit/cuda/gpu.h"
+#include "kit/torch/exports.h"
+#include "make/resolve.h"
 #include "net/index.h"
 #include "net/index_config.h"
-#include "prebuilt/candidate_memory.h"
+#include "prebuilt/candidates.h"
 #include "recipe/recipe_files.h"
 #include "store/results.h"
 
@@ -234,6 +236,7 @@ fill_listings(const struct ws_context *ctx, const struct ws_lock *lock, struct w
 struct lookups {
 	const struct ws_context *ctx;
 	struct ws_candidate_memory *memory; /* NULL: none */
+	struct ws_map lists;                /* export lists by torch and machine */
 };
 
 static struct ws_plan_estimate
@@ -260,17 +263,22 @@ find_wheel(void *self, const char *key)
 	return (struct ws_plan_wheel){record.file, date, record.wheel_bytes, record.installed_bytes};
 }
 
-static size_t
-list_offers(void *self, const struct ws_recipe *recipe, const struct ws_offered_wheel **wheels,
-	enum ws_indexes_asked *asked)
+static const char *const *
+find_lists(void *self, const struct ws_torch_choice *torch, const struct ws_machine *machine)
 {
-	return ws_candidates_offered(((const struct lookups *)self)->memory, recipe, wheels, asked);
+	struct lookups *l = self;
+	const char *key = ws_arena_printf(l->ctx->a, "%s %s", torch->version.text, machine->name);
+	const char *const *lists = ws_map_get(&l->lists, key);
+	if (!lists && (lists = ws_lists_here(l->ctx, &l->memory->pins->lock, torch, machine))) {
+		ws_map_put(&l->lists, key, (void *)(uintptr_t)lists, l->ctx->a);
+	}
+	return lists;
 }
 
-static void
-see_candidate(void *self, const struct ws_product *product, struct ws_candidate *candidate)
+static struct ws_candidates
+list_candidates(void *self, const struct ws_product *product)
 {
-	ws_candidate_see(((const struct lookups *)self)->memory, product, candidate);
+	return ws_candidate_list_planned(((const struct lookups *)self)->memory, product);
 }
 
 static void
@@ -278,13 +286,13 @@ fill_lookups(
 	const struct ws_context *ctx, struct ws_candidate_memory *memory, struct ws_plan_input *input)
 {
 	struct lookups *lookups = WS_NEW(ctx->a, struct lookups);
-	*lookups = (struct lookups){ctx, memory};
+	*lookups = (struct lookups){.ctx = ctx, .memory = memory};
 	input->lookups = (struct ws_plan_lookups){
 		.self = lookups,
 		.estimate = find_estimate,
 		.wheel = find_wheel,
-		.offers = memory ? list_offers : NULL,
-		.verdict = memory ? see_candidate : NULL,
+		.lists = memory ? find_lists : NULL,
+		.candidates = memory ? list_candidates : NULL,
 	};
 }
 
@@ -298,9 +306,15 @@ find_installed_torch(const struct ws_context *ctx, const struct ws_python_kit *p
 	if (!ws_torch_open_installed(ctx->facts, python, ctx->ledger, ctx->a, &kit, &ignored)) {
 		return NULL;
 	}
+	const char *exports = ws_torch_exports_known_installed(ctx->store, &kit, &python->tag, ctx->a);
 	struct ws_plan_installed *installed = WS_NEW(ctx->a, struct ws_plan_installed);
 	*installed = (struct ws_plan_installed){
-		kit.version, kit.cuda, kit.cxx11abi, kit.record_sha256[0] ? kit.record_sha256 : NULL};
+		.version = kit.version,
+		.cuda = kit.cuda,
+		.cxx11abi = kit.cxx11abi,
+		.record = kit.record_sha256[0] ? kit.record_sha256 : NULL,
+		.lists = exports ? ws_lists_with(ctx, exports, NULL) : NULL,
+	};
 	return installed;
 }
 

@@ -7,7 +7,6 @@
 #include "make/products.h"
 #include "make/replay.h"
 #include "make/resolve.h"
-#include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"
 

@@ -6,7 +6,6 @@
 #include "config/matrix.h"
 #include "config/recipes.h"
 #include "net/index_config.h"
-#include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "produce/plan_input.h"
 
@@ -191,7 +190,6 @@ ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_option
 	input->shard = options->shard;
 	input->shards = options->shards;
 	input->against = options->against;
-	input->candidates = options->candidates;
 	input->host.builds_elsewhere = options->builds_elsewhere;
 	sel->candidates =
 		options->candidates ? ws_candidate_memory_open(ctx, &sel->pins, &sel->matrix) : NULL;

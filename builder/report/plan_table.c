@@ -1,6 +1,6 @@
 /* plan_table.c - rows and columns. What stands below them is plan_footer.c's. */
 #include "base/out.h"
-#include "plan/units.h"
+#include "plan/plan.h"
 #include "report/format.h"
 #include "report/plan_text.h"
 

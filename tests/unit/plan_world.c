@@ -9,7 +9,7 @@
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "plan/plan.h"
-#include "plan/select.h"
+#include "prebuilt/candidates.h"
 
 #include <stdlib.h>
 
@@ -141,6 +141,12 @@ read_interpreter(const struct ws_json *item, struct ws_arena *a, struct ws_plan_
 {
 	python->path = ws_json_text(item, "path");
 	assert_true(ws_python_tag_parse(ws_json_text(item, "python"), &python->tag));
+	if (ws_json_text(item, "missing")) {
+		struct ws_err *missing = WS_NEW(a, struct ws_err);
+		ws_err_set(missing, WS_ERR_CONFIG, "%s", ws_json_text(item, "missing"));
+		ws_err_cure_code(missing, WS_CURE_PYTHON, "/path/to/python");
+		python->missing = missing;
+	}
 	if (ws_json_text(item, "torch")) {
 		struct ws_plan_installed *torch = WS_NEW(a, struct ws_plan_installed);
 		assert_true(ws_version_parse(ws_json_text(item, "torch"), a, &torch->version));
@@ -294,28 +300,38 @@ look_up_wheel(void *self, const char *key)
 				   : (struct ws_plan_wheel){0};
 }
 
-static size_t
-look_up_offers(void *self, const struct ws_recipe *recipe WS_UNUSED,
-	const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked)
+static struct ws_candidates
+look_up_candidates(void *self, const struct ws_product *product)
 {
 	const struct world *world = self;
-	*asked = world->unasked ? WS_INDEXES_NEVER : WS_INDEXES_NOW;
-	*wheels = world->offers.at;
-	return world->offers.len;
-}
-
-static void
-look_up_verdict(
-	void *self, const struct ws_product *product WS_UNUSED, struct ws_candidate *candidate)
-{
-	const struct world *world = self;
-	for (size_t i = 0; i < world->verdicts.len; i++) {
-		if (ws_only_matches(world->verdicts.at[i].files, candidate->file)) {
-			candidate->state = world->verdicts.at[i].state;
-			candidate->why = world->verdicts.at[i].why;
-			return;
+	struct ws_candidate *at = WS_NEW_N(world->a, struct ws_candidate, world->offers.len + 1);
+	struct ws_index_wheels wheels = {.at = at};
+	for (size_t i = 0; i < world->offers.len; i++) {
+		const struct world_offer *offer = &world->offers.at[i];
+		struct ws_candidate *wheel = &at[wheels.count];
+		if (ws_index_wheel_parse(offer->file, product->recipe, world->a, wheel)) {
+			wheel->from = offer->from;
+			wheel->url = wheel->origin = "https://index.example/";
+			wheel->place = WS_PLACE_INDEX;
+			wheels.count++;
 		}
 	}
+	struct ws_candidates list =
+		ws_candidates_rank(product, world->matrix.torch_window, &wheels, world->a);
+	list.asked = world->unasked ? WS_INDEXES_NEVER : WS_INDEXES_NOW;
+	for (size_t i = 0; i < list.count; i++) {
+		struct ws_candidate *candidate = &list.at[i];
+		for (size_t k = 0; k < world->verdicts.len; k++) {
+			const struct world_verdict *verdict = &world->verdicts.at[k];
+			if (candidate->state == WS_CANDIDATE_UNOPENED
+				&& ws_only_matches(verdict->files, candidate->file)) {
+				candidate->state = verdict->state;
+				candidate->why = verdict->why;
+				break;
+			}
+		}
+	}
+	return list;
 }
 
 /* "demo-1.0-py3-none-any.whl of the authors", one a line; "unasked": an index never answered. */
@@ -329,15 +345,10 @@ read_offers(const char *text, struct ws_arena *a, struct world *world)
 		world->unasked = world->unasked || ws_str_is(file, "unasked");
 		if (file.n > 0 && from.n > 0) {
 			assert_true(from.n > 3);
-			*ws_vec_push(&world->offers, a) = (struct ws_offered_wheel){
-				.file = ws_str_copy(file, a),
-				.from = ws_arena_copy(a, from.s + 3, from.n - 3),
-				.url = "https://index.example/",
-				.place = WS_PLACE_INDEX,
-			};
+			*ws_vec_push(&world->offers, a) = (struct world_offer){
+				ws_str_copy(file, a), ws_arena_copy(a, from.s + 3, from.n - 3)};
 		}
 	}
-	world->input.lookups.offers = look_up_offers;
 }
 
 static enum ws_candidate_state
@@ -365,7 +376,6 @@ read_verdicts(const char *text, struct ws_arena *a, struct world *world)
 		*ws_vec_push(&world->verdicts, a) = (struct world_verdict){
 			ws_str_copy(files, a), state_of(state), why.n > 0 ? ws_str_copy(why, a) : NULL};
 	}
-	world->input.lookups.verdict = look_up_verdict;
 }
 
 /* Keys are not known by heart: a plan without look-ups tells those of the cells that are meant. */
@@ -373,7 +383,9 @@ static bool
 fill_wheels(struct world *world, const char *globs, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_plan plan;
-	if (!ws_plan_make(&world->input, a, &plan, err)) {
+	struct ws_plan_input input = world->input;
+	input.host.builds_elsewhere = true;
+	if (!ws_plan_make(&input, a, &plan, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < plan.cell_count; i++) {
@@ -395,10 +407,9 @@ world_read(const struct ws_case *c, struct ws_arena *a, struct world *world, str
 	struct ws_json_doc *doc;
 	const char *facts = ws_case_text(c, "facts");
 	*world = (struct world){0};
-	world->input = (struct ws_plan_input){.matrix = &world->matrix,
-		.facts = &world->facts,
-		.lookups = {.self = world},
-		.candidates = !ws_same(ws_case_text(c, "candidates"), "none")};
+	world->input = (struct ws_plan_input){
+		.matrix = &world->matrix, .facts = &world->facts, .lookups = {.self = world}};
+	world->a = a;
 	if (!parse_json("matrix.json", ws_case_text(c, "matrix"), a, &doc, err)
 		|| !ws_matrix_parse(doc, "/home/me", "/home/me", a, &world->matrix, err)
 		|| !ws_facts_read(
@@ -418,6 +429,14 @@ world_read(const struct ws_case *c, struct ws_arena *a, struct world *world, str
 	}
 	if (ws_case_text(c, "verdicts")) {
 		read_verdicts(ws_case_text(c, "verdicts"), a, world);
+	}
+	bool wheels = ws_case_text(c, "offers") || ws_case_text(c, "verdicts")
+		|| world->matrix.policy == WS_POLICY_PREBUILT_ONLY;
+	for (size_t i = 0; i < world->matrix.package_count; i++) {
+		wheels = wheels || world->input.recipes[i].prebuilt_count > 0;
+	}
+	if (wheels && !ws_same(ws_case_text(c, "candidates"), "none")) {
+		world->input.lookups.candidates = look_up_candidates;
 	}
 	return !ws_case_text(c, "wheels") || fill_wheels(world, ws_case_text(c, "wheels"), a, err);
 }

@@ -1,20 +1,22 @@
 /**
- * plan_world.h - what planning is told, from the sections of a case
+ * plan_world.h - the input of planning, from the sections of a case
  *
  *   @recipe  demo 1.0 pybind a.cu b.cpp      a short recipe; further lines are more of its keys, as JSON
  *   @recipe  shipped causal-conv1d 1.5.3.post1      one that comes with the program; both may repeat
  *   @matrix  {...}                           JSON, as in a file
  *   @facts   shipped                         else those of tests/cases/plan/facts
- *   @host    {"python": "3.11", "interpreters": [{"path": "/py", "python": "3.12", "cuda": "12.4",
- *            "torch": "2.5.1+cu124", "cxx11abi": 0, "record": "ab12"}], "gpus": "8.6",
- *            "toolkits": ["12.4"], "kits": ["cuda-13.0"], "choice": "host", "cores": 2, "jobs": 2, "memory_mib": 8192}      any of them; see DEFAULT_HOST
+ *   @host    {"python": "3.11", "gpus": "8.6", "toolkits": ["12.4"], "kits": ["cuda-13.0"],
+ *            "choice": "host", "cores": 2, "jobs": 2, "memory_mib": 8192,
+ *            "interpreters": [{"path": "/py", "python": "3.12", "cuda": "12.4",
+ *            "torch": "2.5.1+cu124", "cxx11abi": 0, "record": "ab12"},
+ *            {"python": "3.13", "missing": "no Python 3.13"}]}      any of them; see DEFAULT_HOST
  *   @lock    all                             everything is pinned; or a lock's JSON
  *   @listing csrc/a.cu csrc/b.cu             the files of the first package
  *   @ledger  demo/a.cu | cuda12.4 sm86 | 30 s | 900 MiB      one run a line
  *   @wheels  GLOB                            cells whose wheel is in the store, globs with commas
  *   @offers  FILE of WHOM                    wheels that an index has, one a line
  *   @verdicts  GLOB | loads | why            what is known of candidates, by file; the first line that matches
- *   @candidates none                         nobody can bring prebuilt wheels
+ *   @candidates none                         prebuilt wheels do not count
  */
 #ifndef WS_TESTS_UNIT_PLAN_WORLD_H
 #define WS_TESTS_UNIT_PLAN_WORLD_H
@@ -36,15 +38,21 @@ struct world_verdict {
 	const char *why; /**< NULL */
 };
 
+/** One line of @offers. */
+struct world_offer {
+	const char *file, *from;
+};
+
 /** Everything an input borrows. */
 struct world {
 	struct ws_plan_input input;
+	struct ws_arena *a;
 	struct ws_matrix matrix;
 	struct ws_facts facts;
 	struct ws_lock lock;
 	WS_VEC(struct world_run) runs;
 	struct ws_map wheels; /**< cell keys whose wheels are in the store */
-	WS_VEC(struct ws_offered_wheel) offers;
+	WS_VEC(struct world_offer) offers;
 	bool unasked; /**< an index never answered */
 	WS_VEC(struct world_verdict) verdicts;
 	unsigned asked_of_the_ledger; /**< look-ups so far */

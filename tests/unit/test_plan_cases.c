@@ -8,8 +8,6 @@
 #include "test.h"
 
 #include "plan/plan.h"
-#include "plan/select.h"
-#include "plan/why.h"
 #include "plan_world.h"
 #include "report/plan_text.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 #include "plan/plan.h"
-#include "plan/select.h"
 #include "plan_world.h"
 
 /* Bindings of every kind, values that hosts decide, exclusions that all hosts agree on and

@@ -8,7 +8,6 @@
 #include "make/pins.h"
 #include "model/matrix.h"
 #include "model/recipe.h"
-#include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 
 #include <sys/stat.h>

@@ -1,16 +1,16 @@
-/* test_prebuilt_offers.c - which wheels places have, and what is remembered of those that cannot be
- * asked. */
+/* test_prebuilt_index_wheels.c - the wheels of folders and indexes, and the memory of both. */
 #include "test.h"
 
 #include "kit_scene.h"
 #include "model/recipe.h"
-#include "prebuilt/offers.h"
+#include "prebuilt/candidates.h"
 
 struct world {
 	struct ws_scene scene;
 	struct ws_recipe recipe;
 	struct ws_map warned;
-	struct ws_offered offered;
+	struct ws_lock lock;
+	struct ws_index_wheels wheels;
 };
 
 static void
@@ -33,22 +33,22 @@ static void
 ask(struct world *w, const char *url)
 {
 	const char *const urls[] = {url};
-	const struct ws_offer_places places = {urls, 1};
+	const struct ws_wheel_places places = {urls, 1};
 	w->scene.fetch.index = ws_index_open(w->scene.fetch.http, w->scene.a);
-	assert_ok(ws_offers_ask(&w->scene.fetch, &places, &w->recipe, &w->warned, w->scene.a,
-				  &w->offered, &w->scene.err),
+	assert_ok(ws_index_wheels_read(&w->scene.fetch, &places, &w->lock, &w->recipe, &w->warned,
+				  w->scene.a, &w->wheels, &w->scene.err),
 		w->scene.err);
 }
 
-static struct ws_offered
+static struct ws_index_wheels
 recall(const struct world *w, const char *url)
 {
 	const char *const urls[] = {url};
-	const struct ws_offer_places places = {urls, 1};
-	return ws_offers_recall(&w->scene.store, &places, &w->recipe, w->scene.a);
+	const struct ws_wheel_places places = {urls, 1};
+	return ws_index_wheels_recall(&w->scene.store, &places, &w->lock, &w->recipe, w->scene.a);
 }
 
-WS_TEST(what_an_index_had_is_known_without_it)
+WS_TEST(the_list_of_an_index_is_remembered)
 {
 	WS_AUTO_WORLD struct world w;
 	begin_world(&w, a);
@@ -58,23 +58,23 @@ WS_TEST(what_an_index_had_is_known_without_it)
 	ws_served_put(&w.scene.served, "x/files/tiny-2.0-py3-none-any.whl", 1000);
 	ws_served_put(&w.scene.served, "x/files/tiny-1.0.tar.gz", 1000);
 	ask(&w, url);
-	assert_int_equal(w.offered.count, 1);
-	struct ws_offered known = recall(&w, url);
+	assert_int_equal(w.wheels.count, 1);
+	struct ws_index_wheels known = recall(&w, url);
 	assert_true(known.complete);
 	assert_int_equal(known.count, 1);
 	assert_string_equal(known.at[0].file, "tiny-1.0-py3-none-any.whl");
 	assert_string_equal(known.at[0].from, "127.0.0.1");
-	assert_string_equal(known.at[0].url, w.offered.at[0].url);
-	assert_int_equal(known.at[0].size_bytes, w.offered.at[0].size_bytes);
-	if (w.offered.at[0].sha256) {
-		assert_string_equal(known.at[0].sha256, w.offered.at[0].sha256);
+	assert_string_equal(known.at[0].url, w.wheels.at[0].url);
+	assert_int_equal(known.at[0].size_bytes, w.wheels.at[0].size_bytes);
+	if (w.wheels.at[0].sha256) {
+		assert_string_equal(known.at[0].sha256, w.wheels.at[0].sha256);
 	}
-	/* Another version is another question. */
+	/* Each version has its own list. */
 	assert_true(ws_version_parse("2.0", a, &w.recipe.version));
 	assert_false(recall(&w, url).complete);
 }
 
-WS_TEST(an_index_that_does_not_answer_is_what_it_was_and_warned_of_once)
+WS_TEST(a_silent_index_keeps_its_list_with_one_warning)
 {
 	WS_AUTO_WORLD struct world w;
 	begin_world(&w, a);
@@ -86,8 +86,8 @@ WS_TEST(an_index_that_does_not_answer_is_what_it_was_and_warned_of_once)
 	config.offline = true;
 	w.scene.fetch.http = ws_served_http(&config);
 	ask(&w, url);
-	assert_int_equal(w.offered.count, 1);
-	assert_true(w.offered.complete);
+	assert_int_equal(w.wheels.count, 1);
+	assert_true(w.wheels.complete);
 	const char *warnings = w.scene.warnings;
 	assert_contains(warnings, "prebuilt wheels: ");
 	ask(&w, url);
@@ -96,30 +96,30 @@ WS_TEST(an_index_that_does_not_answer_is_what_it_was_and_warned_of_once)
 	w.scene.fetch.http = online;
 }
 
-WS_TEST(places_are_those_of_the_role_and_the_default_where_nothing_is_ever_built)
+WS_TEST(places_are_the_role_prebuilt_or_the_default_index_without_a_build)
 {
 	WS_AUTO_WORLD struct world w;
 	begin_world(&w, a);
-	assert_int_equal(ws_offer_places_of(&w.scene.indexes, &w.recipe).count, 0);
+	assert_int_equal(ws_wheel_places_of(&w.scene.indexes, &w.recipe).count, 0);
 	w.recipe.prebuilt_only = true;
-	assert_string_equal(ws_offer_places_of(&w.scene.indexes, &w.recipe).at[0],
+	assert_string_equal(ws_wheel_places_of(&w.scene.indexes, &w.recipe).at[0],
 		ws_served_url(&w.scene.served, "/simple"));
 	ws_scene_set_index(&w.scene, "prebuilt", "/wheels");
-	assert_string_equal(ws_offer_places_of(&w.scene.indexes, &w.recipe).at[0],
+	assert_string_equal(ws_wheel_places_of(&w.scene.indexes, &w.recipe).at[0],
 		ws_served_url(&w.scene.served, "/wheels"));
-	assert_int_equal(ws_offer_places_of(NULL, &w.recipe).count, 0);
+	assert_int_equal(ws_wheel_places_of(NULL, &w.recipe).count, 0);
 }
 
-WS_TEST(which_bytes_a_url_gave_is_remembered_and_replaced)
+WS_TEST(the_digest_of_a_url_is_remembered_and_replaced)
 {
 	static const char one[] = "1111111111111111111111111111111111111111111111111111111111111111";
 	static const char two[] = "2222222222222222222222222222222222222222222222222222222222222222";
 	WS_AUTO_WORLD struct world w;
 	begin_world(&w, a);
-	assert_null(ws_offers_digest(&w.scene.store, "https://x.example/a.whl", a));
-	ws_offers_learn(&w.scene.store, "https://x.example/a.whl", one);
-	ws_offers_learn(&w.scene.store, "https://y.example/a.whl", two);
-	assert_string_equal(ws_offers_digest(&w.scene.store, "https://x.example/a.whl", a), one);
-	ws_offers_learn(&w.scene.store, "https://x.example/a.whl", two);
-	assert_string_equal(ws_offers_digest(&w.scene.store, "https://x.example/a.whl", a), two);
+	assert_null(ws_url_digest_recall(&w.scene.store, "https://x.example/a.whl", a));
+	ws_url_digest_remember(&w.scene.store, "https://x.example/a.whl", one);
+	ws_url_digest_remember(&w.scene.store, "https://y.example/a.whl", two);
+	assert_string_equal(ws_url_digest_recall(&w.scene.store, "https://x.example/a.whl", a), one);
+	ws_url_digest_remember(&w.scene.store, "https://x.example/a.whl", two);
+	assert_string_equal(ws_url_digest_recall(&w.scene.store, "https://x.example/a.whl", a), two);
 }

@@ -1,10 +1,10 @@
-/* test_plan_candidate_order.c - which wheels might serve a product, in which order, and what was
+/* test_prebuilt_rank.c - which wheels might serve a product, in which order, and what was
  * never published. */
 #include "test.h"
 
 #include "base/text.h"
-#include "plan/candidate_order.h"
 #include "plan_world.h"
+#include "prebuilt/candidates.h"
 
 #define AT "https://example.org/v{version}/"
 #define DEMO \
@@ -18,7 +18,7 @@
 /* The candidates of the only product of a matrix, one a line, then the names that were never
  * published. */
 static const char *
-list(const char *recipe, const char *axes, bool window, const struct ws_offered_wheel *wheels,
+list(const char *recipe, const char *axes, bool window, const struct ws_candidate *wheels,
 	size_t count, struct ws_arena *a)
 {
 	struct ws_case c = {.names = {"recipe", "matrix"}, .count = 2};
@@ -31,8 +31,16 @@ list(const char *recipe, const char *axes, bool window, const struct ws_offered_
 	assert_ok(world_read(&c, a, world, &err), err);
 	assert_ok(ws_plan_make(&world->input, a, &plan, &err), err);
 	assert_int_equal(plan.product_count, 1);
-	struct ws_offers offers = ws_offers_read(plan.products[0]->recipe, wheels, count, a);
-	struct ws_candidates all = ws_candidates_of(plan.products[0], window, &offers, a);
+	struct ws_candidate *at = WS_NEW_N(a, struct ws_candidate, count + 1);
+	struct ws_index_wheels found = {.at = at};
+	for (size_t i = 0; i < count; i++) {
+		struct ws_candidate *wheel = &at[found.count];
+		if (ws_index_wheel_parse(wheels[i].file, plan.products[0]->recipe, a, wheel)) {
+			wheel->place = wheels[i].place;
+			found.count++;
+		}
+	}
+	struct ws_candidates all = ws_candidates_rank(plan.products[0], window, &found, a);
 	for (size_t i = 0; i < all.count; i++) {
 		assert_int_equal(all.at[i].state, WS_CANDIDATE_UNOPENED);
 		ws_buf_printf(&b, "%s%s\n", all.at[i].file, all.at[i].window ? " (window)" : "");
@@ -90,7 +98,8 @@ WS_TEST(the_address_of_a_published_wheel)
 	struct ws_err err = {0};
 	assert_ok(world_read(&c, a, world, &err), err);
 	assert_ok(ws_plan_make(&world->input, a, &plan, &err), err);
-	struct ws_candidates all = ws_candidates_of(plan.products[0], false, NULL, a);
+	struct ws_candidates all =
+		ws_candidates_rank(plan.products[0], false, &(struct ws_index_wheels){0}, a);
 	assert_int_equal(all.count, 1);
 	assert_string_equal(all.at[0].url, "https://example.org/v1.0/demo-1.0%2Bcu123torch2.4" ABI0);
 	assert_string_equal(all.at[0].from, "demo's releases");
@@ -101,7 +110,7 @@ WS_TEST(the_address_of_a_published_wheel)
 
 WS_TEST(wheels_of_another_machine_serve_its_cells)
 {
-	static const struct ws_offered_wheel wheels[] = {
+	static const struct ws_candidate wheels[] = {
 		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-linux_x86_64.whl"},
 		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-manylinux_2_34_aarch64.whl"},
 		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-linux_aarch64.whl"},
@@ -114,7 +123,7 @@ WS_TEST(wheels_of_another_machine_serve_its_cells)
 
 WS_TEST(files_of_indexes_and_folders)
 {
-	static const struct ws_offered_wheel wheels[] = {
+	static const struct ws_candidate wheels[] = {
 		{.file = "demo-1.0+cu118torch2.4-cp311-cp311-linux_x86_64.whl", .place = WS_PLACE_INDEX},
 		{.file = "demo-1.0+cu126torch2.4-cp311-cp311-linux_x86_64.whl", .place = WS_PLACE_INDEX},
 		{.file = "demo-1.0+cu124torch2.4-cp311-cp311-linux_x86_64.whl", .place = WS_PLACE_INDEX},
@@ -143,7 +152,7 @@ WS_TEST(files_of_indexes_and_folders)
 
 WS_TEST(a_wheel_must_fit_every_python_of_its_product)
 {
-	static const struct ws_offered_wheel wheels[] = {
+	static const struct ws_candidate wheels[] = {
 		{.file = "demo-1.0+cu124torch2.5-cp311-cp311-linux_x86_64.whl"},
 		{.file = "demo-1.0+cu124torch2.5-py3-none-linux_x86_64.whl"},
 	};
@@ -156,7 +165,7 @@ WS_TEST(a_wheel_must_fit_every_python_of_its_product)
 
 WS_TEST(the_stable_abi_loads_in_later_releases)
 {
-	static const struct ws_offered_wheel wheels[] = {
+	static const struct ws_candidate wheels[] = {
 		{.file = "demo-1.0+cu130torch2.10-cp311-abi3-linux_x86_64.whl"},
 		{.file = "demo-1.0+cu130torch2.12-cp311-abi3-linux_x86_64.whl"},
 	};

@@ -1,5 +1,4 @@
-/* candidate_wheel.c - a look at what wheels say of themselves, then the whole of them. */
-#include "prebuilt/candidate_wheel.h"
+#include "prebuilt/wheel_files.h"
 
 #include "base/fs.h"
 #include "fetch/shared_downloads.h"
@@ -18,31 +17,30 @@
 struct getting {
 	const struct ws_fetch *fetch;
 	struct ws_arena *a;
-	struct ws_scratch *scratch; /* where files come to; made when it is needed */
+	struct ws_scratch *scratch; /* folder of the downloads; made when needed */
 	struct ws_download *files;
-	size_t *file_of; /* of each wish: its download; several may want one */
+	size_t *file_of; /* index of each wish's download; wishes may share one */
 	size_t count;    /* of downloads */
 };
 
 #define NO_FILE ((size_t)-1)
 
-/* Nothing more is to be done about it. */
 static void
-end_as(struct ws_candidate_wish *wish, enum ws_candidate_state state, const char *why)
+end_as(struct ws_wheel_wish *wish, enum ws_candidate_state state, const char *why)
 {
 	wish->state = state;
 	wish->why = why;
 }
 
-/* The digest that it must have; NULL: nobody said. */
+/* The digest that the file must have; NULL: any. */
 static const char *
-expected(const struct ws_candidate_wish *wish)
+expected(const struct ws_wheel_wish *wish)
 {
 	return wish->pin ? wish->pin->sha256 : wish->candidate->sha256;
 }
 
 static bool
-fail_other_bytes(const struct getting *g, const struct ws_candidate_wish *wish, const char *found,
+fail_other_bytes(const struct getting *g, const struct ws_wheel_wish *wish, const char *found,
 	struct ws_err *err)
 {
 	const struct ws_candidate *candidate = wish->candidate;
@@ -52,7 +50,7 @@ fail_other_bytes(const struct getting *g, const struct ws_candidate_wish *wish, 
 	return ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, wish->product->recipe->name);
 }
 
-/* A place for a file on its way into the store; NULL with @a err. */
+/* A path for a file before it enters the store; NULL with @err. */
 static const char *
 place_of(const struct getting *g, const char *name, struct ws_err *err)
 {
@@ -62,9 +60,9 @@ place_of(const struct getting *g, const char *name, struct ws_err *err)
 		: NULL;
 }
 
-/* ---- what it says of itself ---- */
+/* ---- the metadata of a wheel ---- */
 
-/* A Python of the product's cells that METADATA rules out; NULL: none. */
+/* The reason why METADATA rules out a Python of the product's cells; NULL: none. */
 static const char *
 refuse_pythons(const struct getting *g, const struct ws_product *product,
 	const struct ws_metadata_info *metadata)
@@ -77,23 +75,26 @@ refuse_pythons(const struct getting *g, const struct ws_product *product,
 	return why;
 }
 
-/* Whether it is the package, version and kind of wheel that its name says, and for whom. Neither
- * its label nor the torch that it asks for is held against it here: the symbols that the judge
- * misses say more. What cannot be read here is the judge's to refuse, who reads all. */
+/* Ends a wheel whose metadata contradicts its name or excludes a Python. Its label and the torch
+ * that it requires are not checked here: missing symbols are better evidence. The judge refuses a
+ * file that cannot be read. */
 static void
-check_labels(const struct getting *g, struct ws_candidate_wish *wish, struct ws_source *source)
+check_labels(const struct getting *g, struct ws_wheel_wish *wish, struct ws_source *source)
 {
-	struct ws_wheel_name name;
 	struct ws_dist_info info;
 	struct ws_zip zip;
+	struct ws_wheel_name parsed;
+	const struct ws_wheel_name *name = wish->candidate->name;
 	const char *why;
-	if (!ws_wheel_name_parse(wish->candidate->file, g->a, &name, &why)
-		|| !ws_zip_open(source, NULL, g->a, &zip, NULL)
+	if (!name && ws_wheel_name_parse(wish->candidate->file, g->a, &parsed, &why)) {
+		name = &parsed; /* of a template */
+	}
+	if (!name || !ws_zip_open(source, NULL, g->a, &zip, NULL)
 		|| !ws_dist_info_read(&zip, g->a, &info, NULL)) {
 		return;
 	}
-	why = ws_label_check_name(&name, &info, g->a);
-	why = why ? why : ws_label_check_tags(&name, &info, g->a);
+	why = ws_label_check_name(name, &info, g->a);
+	why = why ? why : ws_label_check_tags(name, &info, g->a);
 	why = why ? why : refuse_pythons(g, wish->product, &info.metadata);
 	if (why) {
 		wish->ruled_out = true;
@@ -103,10 +104,10 @@ check_labels(const struct getting *g, struct ws_candidate_wish *wish, struct ws_
 
 /* ---- from servers ---- */
 
-/* A server that answered has said what it thinks; one that did not may be asked another day. */
+/* A wheel is absent only if the server returned that answer. */
 static void
-end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, bool is_absent,
-	unsigned status, const struct ws_err *err)
+end_unfetched(const struct getting *g, struct ws_wheel_wish *wish, bool is_absent, unsigned status,
+	const struct ws_err *err)
 {
 	if (is_absent) {
 		end_as(wish, WS_CANDIDATE_ABSENT,
@@ -117,7 +118,7 @@ end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, bool is_a
 }
 
 static bool
-read_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
+read_remote_labels(const struct getting *g, struct ws_wheel_wish *wish, struct ws_err *err)
 {
 	struct ws_range_source remote;
 	struct ws_err why = {0};
@@ -140,10 +141,9 @@ read_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct w
 	return true;
 }
 
-/* Two products that want the same file of a server share its download. */
+/* Products that want the same file share its download. */
 static bool
-add_download(
-	struct getting *g, const struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
+add_download(struct getting *g, const struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
 {
 	const struct ws_candidate *candidate = wish->candidate;
 	const char *sha256 = expected(wish);
@@ -187,10 +187,9 @@ download_all(struct getting *g, struct ws_err *err)
 	return true;
 }
 
-/* What came of the download of one. */
 static bool
 finish_download(
-	const struct getting *g, struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
+	const struct getting *g, struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
 {
 	if (g->file_of[number] == NO_FILE) {
 		return true;
@@ -211,9 +210,9 @@ finish_download(
 
 /* ---- from the store ---- */
 
-/* The store has it already, as the lock, the index or an earlier run knows it. */
+/* The file is in the store, by the digest of the lock, the index or an earlier download. */
 static bool
-is_stored(const struct getting *g, struct ws_candidate_wish *wish)
+is_stored(const struct getting *g, struct ws_wheel_wish *wish)
 {
 	const char *known = expected(wish);
 	known = known ? known : wish->likely;
@@ -224,9 +223,9 @@ is_stored(const struct getting *g, struct ws_candidate_wish *wish)
 	return true;
 }
 
-/* Another host had it: its own server is not asked. */
+/* A shared cache has the file. */
 static bool
-is_shared(const struct getting *g, struct ws_candidate_wish *wish)
+is_shared(const struct getting *g, struct ws_wheel_wish *wish)
 {
 	const char *known = expected(wish);
 	if (!known || !ws_shared_file_get(g->fetch, known, wish->candidate->size_bytes)) {
@@ -239,14 +238,14 @@ is_shared(const struct getting *g, struct ws_candidate_wish *wish)
 /* ---- from a folder ---- */
 
 static bool
-copy(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
+copy_from_folder(const struct getting *g, struct ws_wheel_wish *wish, struct ws_err *err)
 {
 	const struct ws_fetch *fetch = g->fetch;
 	const struct ws_candidate *candidate = wish->candidate;
 	struct ws_digest digest;
 	uint64_t size;
 	if (!ws_ledger_file_digest(fetch->ledger, candidate->url, &digest)) {
-		/* The folder may be another host's: a bundle brings what the lock pins. */
+		/* The folder may be of another host: a bundle contains the pinned wheels. */
 		if (!wish->pin || !is_stored(g, wish)) {
 			end_as(wish, WS_CANDIDATE_ABSENT, "it cannot be read");
 		}
@@ -264,21 +263,19 @@ copy(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err
 		|| !ws_cas_take(fetch->store, path, &digest, &size, err)) {
 		return false;
 	}
-	wish->sha256 = ws_arena_strdup(g->a, digest.hex); /* of what was copied */
+	wish->sha256 = ws_arena_strdup(g->a, digest.hex); /* of the copy */
 	return true;
 }
 
-/* ---- the way ---- */
-
-/* All that can be done about one before the downloads. */
+/* Everything before the downloads. */
 static bool
-begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
+begin_wish(struct getting *g, struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
 {
 	const struct ws_candidate *candidate = wish->candidate;
 	const char *promised = candidate->sha256;
 	g->file_of[number] = NO_FILE;
 	if (candidate->place == WS_PLACE_FOLDER) {
-		return copy(g, wish, err);
+		return copy_from_folder(g, wish, err);
 	}
 	if (wish->pin && promised && !ws_same(promised, wish->pin->sha256)) {
 		return fail_other_bytes(g, wish, promised, err);
@@ -293,15 +290,15 @@ begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct w
 	if (is_shared(g, wish)) {
 		return true;
 	}
-	if (!read_from_afar(g, wish, err)) {
+	if (!read_remote_labels(g, wish, err)) {
 		return false;
 	}
 	return wish->state != WS_CANDIDATE_UNOPENED || add_download(g, wish, number, err);
 }
 
 bool
-ws_candidate_wheels_get(const struct ws_fetch *fetch, struct ws_candidate_wish *wishes,
-	size_t count, struct ws_arena *a, struct ws_err *err)
+ws_wheel_files_get(const struct ws_fetch *fetch, struct ws_wheel_wish *wishes, size_t count,
+	struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
 	struct getting g = {
@@ -313,7 +310,7 @@ ws_candidate_wheels_get(const struct ws_fetch *fetch, struct ws_candidate_wish *
 	};
 	bool done = true;
 	for (size_t i = 0; i < count && done; i++) {
-		done = begin(&g, &wishes[i], i, err);
+		done = begin_wish(&g, &wishes[i], i, err);
 	}
 	done = done && (g.count == 0 || download_all(&g, err));
 	for (size_t i = 0; i < count && done; i++) {

@@ -1,0 +1,55 @@
+/**
+ * index_wheels.h - the prebuilt wheels of a package that folders and indexes list
+ *
+ * Places are those of the index role "prebuilt"; the default index for a package that is never
+ * built and has no other place. Folders are listed when they are needed. The store keeps what an
+ * index listed last, so that planning works without a network, and the digest of the file that a
+ * URL returned, for indexes without digests. File names are parsed here and nowhere else.
+ */
+#ifndef WS_PREBUILT_INDEX_WHEELS_H
+#define WS_PREBUILT_INDEX_WHEELS_H
+
+#include "base/arena.h"
+#include "fetch/fetch.h"
+#include "model/lock.h"
+#include "net/index.h"
+#include "net/index_config.h"
+#include "prebuilt/rank.h"
+
+/** URLs of indexes, and folders. */
+struct ws_wheel_places {
+	const char *const *at;
+	size_t count;
+};
+
+struct ws_wheel_places ws_wheel_places_of(
+	const struct ws_index_config *indexes, const struct ws_recipe *recipe);
+
+/** Fills @a wheel. False: @a file is not a wheel of the recipe's package and version. */
+bool ws_index_wheel_parse(const char *file, const struct ws_recipe *recipe, struct ws_arena *a,
+	struct ws_candidate *wheel);
+
+/**
+ * Lists folders, indexes as the store remembers them, and the wheels that @a lock pins. Sends no
+ * request.
+ */
+struct ws_index_wheels ws_index_wheels_recall(const struct ws_store *store,
+	const struct ws_wheel_places *places, const struct ws_lock *lock,
+	const struct ws_recipe *recipe, struct ws_arena *a);
+
+/**
+ * The same, after the indexes were read with @a fetch's http and index. For an index that cannot be
+ * read the remembered list counts, with one warning per server (@a warned). False only when the run
+ * is to stop.
+ */
+bool ws_index_wheels_read(const struct ws_fetch *fetch, const struct ws_wheel_places *places,
+	const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws_map *warned,
+	struct ws_arena *a, struct ws_index_wheels *wheels, struct ws_err *err);
+
+/** The digest of the file that @a url returned last; NULL: it was never fetched. */
+const char *ws_url_digest_recall(const struct ws_store *store, const char *url, struct ws_arena *a);
+
+/** Remembers the digest. A failed write costs one more download. */
+void ws_url_digest_remember(const struct ws_store *store, const char *url, const char *sha256);
+
+#endif
