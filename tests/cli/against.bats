@@ -13,7 +13,7 @@ decision() { # INDEX; the decision and its reason
 	jq -r '.cells[] | .decision + ": " + .why' plan.json
 }
 
-@test "a folder: nothing is built or delivered, until the wheel is yanked or another is asked for" {
+@test "a folder: its wheel is neither built nor delivered again, until it is yanked or the request differs" {
 	build
 	[ "$status" -eq 0 ]
 	"$WHEELSMITH" publish dist --to idx
@@ -33,7 +33,7 @@ decision() { # INDEX; the decision and its reason
 	[ "$(decision other)" = "cached: in other" ]
 	matrix m.json '"arch": ["8.0"]'
 	[[ $(decision idx) == "build: "* ]]
-	# What does not run on the glibc that is asked for is no such wheel.
+	# a published wheel that needs a newer glibc than requested does not count.
 	(cd other/current && sed -i 's/linux_x86_64.linux_x86_64.whl/manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl/g' index.json)
 	matrix m.json '"glibc": "2.24"'
 	[[ $(decision other) == "build: "* ]]

@@ -24,7 +24,7 @@ browser() { # ARGUMENT...
 	timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/profile" "$@" 2> /dev/null
 }
 
-# What a person reads after a choice: a line for each item of the lists.
+# The text that a person sees after a choice: a line for each item of the lists.
 page() { # FRAGMENT
 	browser --dump-dom "file://$PWD/idx/index.html#$1" > dom
 	python3 - <<- 'END'
@@ -70,7 +70,7 @@ page() { # FRAGMENT
 	run -0 page "gpu=12.0&cuda=13.0&torch=2.11&python=3.12"
 	grep -qF "flash-attn==2.8.3" <<< "$output"
 	grep -qF "mamba-ssm 2.2.6.post3 not for torch 2.11 with CUDA 13.0; there is torch 2.5 with CUDA 12.4" <<< "$output"
-	# What it says installs, of this snapshot too.
+	# The commands of the page install the wheel, also from this snapshot.
 	run -0 page "gpu=8.6&cuda=12.4&torch=2.5&python=3.11&tool=pip&pinned=on"
 	[[ $output == *"$base/$(readlink idx/current)/cu124-torch2.5-sm86/simple/ tool==1.0"* ]]
 	# shellcheck disable=SC2046 # words
@@ -104,7 +104,7 @@ page() { # FRAGMENT
 	END
 }
 
-@test "keyboard alone: choose, copy; and what a screen reader is told" {
+@test "keyboard alone: choose, copy; and the text for a screen reader" {
 	command -v chromedriver > /dev/null || cannot_run "needs chromium-driver (./dev setup real)"
 	python3 -m venv tools
 	tools/bin/pip install --quiet selenium==4.51.0

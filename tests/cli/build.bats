@@ -37,7 +37,7 @@ import_in() { # VENV CODE
 	not grep -qE 'RPATH|RUNPATH' needed
 }
 
-@test "a module has the file name that its recipe says" {
+@test "a module has the file name of its recipe" {
 	sed -i 's|"binding": "pybind"|"binding": "pybind", "suffix": ".so"|' recipes/tiny/1.0.json
 	build
 	[ "$status" -eq 0 ]
@@ -46,7 +46,7 @@ import_in() { # VENV CODE
 	not grep -q 'cpython' members
 }
 
-@test "nothing to do runs nothing, and what is there stays untouched" {
+@test "a second build runs no action and does not touch the files of dist" {
 	build
 	[ "$status" -eq 0 ]
 	local wheel=$output made
@@ -121,7 +121,7 @@ import_in() { # VENV CODE
 	[ "$(ran)" = $'check tiny\ncompile kernel.cu\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
 }
 
-@test "clang++ builds where no gcc is fit, and what it says bears its name" {
+@test "clang++ builds where no gcc fits, and messages name it" {
 	needs clang++
 	only_host
 	recipe 'r["known_bad"] = [{"when": {"cuda": "13.0"}, "gcc": gcc, "why": "a test"} for gcc in range(4, 30)]'
@@ -139,7 +139,7 @@ import_in() { # VENV CODE
 	[ "$status" -eq 0 ]
 }
 
-# What the module of the newest build offers of names that begin with has_ or from_.
+# The names in the module of the newest build that begin with has_ or from_.
 offered() {
 	rm -rf out
 	python3 -m zipfile -e "$output" out
@@ -248,7 +248,7 @@ python_version() { # INTERPRETER
 	python3 -m pip --python venv/bin/python install --quiet --no-index --require-hashes --no-deps --find-links dist -r dist/requirements.txt
 }
 
-@test "a failed build falls back where the matrix says so, stops nothing else, and is reported" {
+@test "a failed build falls back where the matrix allows it, stops no other cell, and is reported" {
 	only_host
 	other_package
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
@@ -264,7 +264,7 @@ python_version() { # INTERPRETER
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
 	[[ "$stderr" == *$'\n'"$CELL: falls back to $why"$'\n'"1 ready, 0 failed, 0 not done, 0 excluded, 1 fallback; "* ]]
 	grep -qF "| \`$CELL\` | fallback | $why |" summary.md
-	# A package without one still fails, and a build that never began is no failed build.
+	# A package without one still fails, and a build that never began is not a failed build.
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "fallback": {"other": "plain torch"},
 		"fallback_on": ["build-failed"]'
 	build
@@ -381,7 +381,7 @@ python_version() { # INTERPRETER
 	readelf -d out/tiny/_C.so > needed
 	not grep -qE 'libtorch|libc10' needed
 	[ "$(python3 -c 'import ctypes; print(ctypes.CDLL("out/tiny/_C.so").tiny_add is None)')" = False ]
-	# A name of torch's is nobody's here.
+	# No library here exports a name of torch.
 	sed -i 's/{}/{ at::no_such(1); }/; 1i namespace at { void no_such(long); }' recipes/tiny/src/kernel.cpp
 	build
 	[ "$status" -eq 6 ]
@@ -413,7 +413,7 @@ python_version() { # INTERPRETER
 	[[ "$output" == dist/tiny-1.0+cu.13.sm.86-py3-none-manylinux*_2_*_x86_64.whl ]]
 	python3 -m zipfile -e dist/*.whl out
 	[ "$(readelf -d out/tiny/_C.so | grep NEEDED)" = "$(readelf -d out/tiny/_C.so | grep 'NEEDED.*libc.so.6')" ]
-	# The image is where the symbol says, and nobody else sees the symbol.
+	# The symbol points to the image, and the symbol is not exported.
 	python3 -c 'import ctypes; l = ctypes.CDLL("out/tiny/_C.so"); l.tiny_image.restype = ctypes.c_void_p
 assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	readelf -W --dyn-syms out/tiny/_C.so > symbols
@@ -453,7 +453,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	[ "$status" -eq 0 ]
 	[ "$(ran)" = "" ]
 	[ "$output" = "$first" ]
-	# What only libtorch_python.so has is out of reach.
+	# Symbols that only libtorch_python.so exports are not available.
 	sed -i 's/at::get_num_threads()/torch::get_symint_class()/; s/namespace.*/namespace torch { int get_symint_class(); }/' \
 		recipes/tiny/src/kernel.cpp
 	build
@@ -489,7 +489,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	[ "$(ls "$WHEELSMITH_STORE/work")" = "$(printf 'keys\n%s' "$(basename "$(dirname "$folder")")")" ]
 }
 
-@test "compile_commands.json holds commands that work where it says" {
+@test "compile_commands.json holds commands that work in the folders it names" {
 	build --compile-commands
 	[ "$status" -eq 0 ]
 	[ "$(jq length dist/compile_commands.json)" -eq 2 ]
@@ -506,7 +506,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 }
 
 @test "a wheel has the same bytes in another store, with another umask and clock" {
-	# nvcc makes up a name for what stands in an anonymous namespace.
+	# nvcc generates a name for an anonymous namespace.
 	sed -i '1s/.*/namespace { & }/' recipes/tiny/src/kernel.cu
 	build -o one
 	[ "$status" -eq 0 ]
@@ -552,7 +552,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	cmp dist-one/*.whl dist-two/*.whl
 }
 
-@test "what the assembler reads for a .cu file is followed" {
+@test "files that the assembler reads for a .cu file are traced" {
 	printf 'marker one' > recipes/tiny/src/blob
 	echo 'asm(".pushsection .rodata; .inc" "bin \"src/blob\"; .popsection");' >> recipes/tiny/src/kernel.cu
 	build

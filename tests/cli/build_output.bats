@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What is said, where, and in which form: pipes, terminals of several kinds, JSON, and exit codes.
+# Output of the program, its place and form: pipes, terminals of several kinds, JSON, and exit codes.
 # timeout: 300
 
 load base
@@ -151,7 +151,7 @@ escapes='[[:cntrl:]]'
 	wait "$child" || true
 	pip download -q --no-deps --no-index --require-hashes --find-links dist -d got -r dist/requirements.txt
 	go_on
-	# The next run has other cells; what lies there from the first stays required.
+	# The next run has other cells; the wheels of the first run stay required.
 	build --only 'tiny*'
 	[ "$status" -eq 0 ]
 	[ "$(grep -c '==' dist/requirements.txt)" -eq 2 ]

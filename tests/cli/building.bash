@@ -1,5 +1,5 @@
 # building.bash - `load building`: packages that build in a second, what they are built with, and
-# servers, for the files of this folder that drive `build` and its like.
+# servers, for the files of this folder that run `build` and similar commands.
 #
 # The torch is one of tests/support/make_torch.py under the name of a real release: its kit comes out of
 # a real wheel by ranges, and the check takes the export list of that release. CUDA is the host's 13.0,
@@ -38,7 +38,7 @@ make_base() {
 		local from=(--index "$INDEX")
 		host_toolkit > /dev/null || from=(--kits archive --index "torch=$INDEX")
 		"$WHEELSMITH" fetch --matrix "$BASE/m.json" --store "$BASE/store" "${from[@]}" 9>&-
-		# What this host adds to what was fetched: the headers of its Python.
+		# This host adds the headers of its Python to the downloads.
 		"$WHEELSMITH" shell "$CELL" --matrix "$BASE/m.json" --store "$BASE/store" 9>&- < /dev/null
 		unserve
 		echo "$stamp" > "$BASE/stamp"
@@ -62,7 +62,7 @@ from_base() {
 	cp "$BASE/m.lock.json" m.lock.json
 }
 
-# What most tests begin with. No index can be reached by mistake.
+# The usual start of a test. No index can be reached by mistake.
 in_place() {
 	own_home
 	cd "$BATS_TEST_TMPDIR" || return
@@ -119,7 +119,7 @@ only_host() {
 }
 
 # A compiler before the others on PATH: the real one, which `BEFORE` or `AFTER` a unit whose name holds
-# WHICH waits until it may `go_on_compiling`. What it reads stays as it is.
+# WHICH waits until it may `go_on_compiling`. Its input is unchanged.
 waiting_compiler() { # BEFORE|AFTER WHICH
 	local real='/usr/bin/g++-12 "$@"'
 	local wait="[ -e '$PWD/pass' ] || read -r < '$PWD/stop'"
@@ -199,8 +199,8 @@ recipe() { # PYTHON
 	END
 }
 
-# Runs a command; what it says goes to $output and $stderr, and to the test's own log.
-# One that hangs ends with 124 after $LIMIT seconds: a status that no test expects.
+# Runs a command; its output goes to $output and $stderr, and into the log of the test. A command that hangs ends with
+# 124 after $LIMIT seconds: a status that no test expects.
 ws() { # ARGUMENTS
 	run --separate-stderr timeout --foreground -k 5 "${LIMIT:-200}" "$WHEELSMITH" "$@"
 	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
@@ -225,14 +225,14 @@ ran() {
 	sed -nE 's/^\[ [0-9]+\/[0-9]+ \] (compile|link|check|pack) ([^ ]+).*cpu.*/\1 \2/p' <<< "$stderr" | sort
 }
 
-# Every wheel that is built for a release passes verify, as a stranger's would have to.
+# Every wheel that is built for a release must pass verify, like any other wheel.
 loads() { # WHEEL
 	[[ $1 == *+cu.*.torch.2.11.* ]] || return 0
 	"$WHEELSMITH" verify "$1" --torch 2.11.0 --arch 8.6 --store "$BATS_TEST_TMPDIR/verify" > verify.log 2>&1 \
 		|| { cat verify.log; return 1; }
 }
 
-# Nothing half-written where a user looks (hidden files are not looked at), and no wheel that would not load.
+# The folder has no half-written file (hidden files do not count) and no wheel that would not load.
 dist_is_whole() { # FOLDER
 	local odd
 	[ -d "${1:-dist}" ] || return 0

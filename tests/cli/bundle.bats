@@ -22,7 +22,7 @@ setup() {
 	export WHEELSMITH_STORE=$PWD/empty
 }
 
-# Where there is no network at all, not even loopback.
+# In a namespace without any network, not even loopback.
 apart() { # ARGUMENTS
 	run --separate-stderr unshare -rn "$WHEELSMITH" "$@"
 	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
@@ -78,7 +78,7 @@ refused() { # FILE WORDS
 	[ "$status" -eq 4 ]
 	[[ "$stderr" == "error: "*"$2"* ]]
 	[ ! -e dist ]
-	# What the store remembers is what it remembered, and nothing half-made is in it.
+	# The entries of the store are unchanged, and it has no half-made file.
 	[ -z "$(find "$WHEELSMITH_STORE/ac" "$WHEELSMITH_STORE/partial" -type f)" ]
 }
 
@@ -116,7 +116,7 @@ refused() { # FILE WORDS
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" <(zstd -qdc again.bundle | tar -xO --wildcards 'bundle/*')
 }
 
-@test "what was asked for when it was written is asked for again" {
+@test "a bundle records its selection, and the reader uses it" {
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	other_package
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
@@ -151,7 +151,7 @@ refused() { # FILE WORDS
 	[ "$status" -eq 0 ]
 }
 
-@test "what is refused leaves the trees that the store has" {
+@test "a refused bundle does not change the trees of the store" {
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	edit 'head(lambda h: [t.update(digest=t["digest"][:16] + "0" * 48) for t in h["trees"] if t["name"].startswith("torch-")])'
 	apart build --offline --bundle edited
@@ -161,7 +161,7 @@ refused() { # FILE WORDS
 	[ "$status" -eq 0 ]
 }
 
-@test "a bundle of another selection: the build says what is missing" {
+@test "a bundle for a different selection: the build lists what is missing" {
 	matrix other.json '"packages": ["tiny==1.0"], "cuda": ["12.4"], "torch": ["2.5.1"]'
 	apart build --offline --matrix other.json --kits archive --bundle "$BUNDLE"
 	[ "$status" -eq 4 ]
@@ -192,7 +192,7 @@ refused() { # FILE WORDS
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 }
 
-@test "one that is cut, edited or something else is refused in a line, and the store remembers nothing of it" {
+@test "a truncated, edited or unrelated file is refused in one line and leaves no entry in the store" {
 	head -c $(($(stat -c %s "$BUNDLE") / 2)) "$BUNDLE" > cut
 	refused cut "'cut' is not a bundle of wheelsmith, or is cut"
 	: > nothing
@@ -232,7 +232,7 @@ refused() { # FILE WORDS
 	[[ "$stderr" == "error: 'recipes' is a folder" ]]
 }
 
-@test "no pipe is waited for that nobody writes to, and a signal ends what waits for a matrix" {
+@test "a pipe without a writer does not block, and a signal ends the wait for a matrix" {
 	mkfifo pipe
 	run --separate-stderr timeout -k 1 20 "$WHEELSMITH" build --offline --bundle pipe
 	[ "$status" -eq 5 ]
@@ -249,7 +249,7 @@ waits_for_writer() { # PID
 	grep -q wait_for_partner "/proc/$1/wchan" || grep -q '^State:.S' "/proc/$1/status"
 }
 
-@test "what it says was asked for is checked when its list is read" {
+@test "the recorded selection is checked when the list is read" {
 	local change
 	while read -r change; do
 		edit "head(lambda h: h.update(asked={**h['asked'], **$change}))"
@@ -271,7 +271,7 @@ waits_for_writer() { # PID
 	END
 	edit "head(lambda h: h.update(asked=[]))"
 	refused edited "the bundle 'edited' cannot be used: asked is not an object"
-	# What can only be known with the matrix.
+	# Errors that are only visible with the matrix.
 	edit "head(lambda h: h.update(asked={**h['asked'], 'only': 'other*'}))"
 	rm -rf "$WHEELSMITH_STORE"
 	apart build --offline --bundle edited
@@ -318,7 +318,7 @@ is_patched() {
 	rm -r opened
 }
 
-@test "sources are what the lock pins, and are patched here: nothing in it says what a definition gave" {
+@test "sources are those of the lock and are patched here: a bundle carries no results of definitions" {
 	patched_archive
 	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle patched.bundle
 	[ "$status" -eq 0 ]
@@ -342,11 +342,11 @@ is_patched() {
 	[[ "$stderr" == *"sources: tiny 1.0"* ]]
 }
 
-@test "a bundle with other sources is not used for one's own lock, and nothing of it is believed later" {
+@test "a bundle with different sources is not used with the user's lock, and its entries are not trusted later" {
 	patched_archive
 	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle "$BATS_TEST_TMPDIR/b"
 	[ "$status" -eq 0 ]
-	# In itself it is sound: its trees are what its list says, its lock pins them.
+	# The bundle itself is consistent: its trees match its list, its lock pins them.
 	BUNDLE=b edit 'old = first("trees/src-tiny").split("-")[-1].split("/")[0]
 members[first("trees/src-tiny").rsplit("/", 1)[0] + "/kernel.cpp"][1] += b"extern \"C\" { int evil; }\n"
 new = renew("src-tiny-1.0")
@@ -365,7 +365,7 @@ renew("bundle")'
 	python3 -m zipfile -e theirs/tiny-*.whl opened
 	grep -q evil opened/tiny/_C*.so
 	rm -r opened
-	# With its trees in the store, and what was built of them: sources are still what the recipe says.
+	# Also with its trees and their results in the store, the sources still follow from the recipe.
 	build --locked
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = build ]
@@ -377,7 +377,7 @@ renew("bundle")'
 	is_patched
 }
 
-@test "what the store remembers comes from no bundle" {
+@test "a bundle adds no remembered results to the store" {
 	local key
 	key=$(printf 'a%.0s' {1..64})
 	edit "h = json.loads(members[first('bundle/')][1])
@@ -399,7 +399,7 @@ members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{h[\"folder\"]}
 	export WHEELSMITH_STORE=$PWD/empty
 	apart build --offline --locked --matrix m.json --bundle listed.bundle
 	[ "$status" -eq 0 ]
-	# A lock without it says nothing of the list: then it is not the bundle's that judges.
+	# A lock without that pin does not cover the list: then the bundle's own list must not decide.
 	rm -r "$WHEELSMITH_STORE"
 	jq 'del(.exports)' m.lock.json > shorter && mv shorter m.lock.json
 	apart build --offline --locked --matrix m.json --bundle listed.bundle
@@ -514,7 +514,7 @@ has_part() {
 	unchanged recipes/tiny/src/kernel.cpp "is not a bundle"
 	unchanged m.lock.json "is not a bundle"
 	sha256sum --quiet --check <<< "$before"
-	# One that is made by this very run.
+	# A bundle that this run creates.
 	serve "$BASE/www"
 	rm m.lock.json
 	WHEELSMITH_INDEX=$INDEX unchanged m.lock.json "is not a bundle"

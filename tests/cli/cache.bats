@@ -70,9 +70,9 @@ age() { # DATE
 	local all wheel
 	all=$(cached .bytes stats)
 	wheel=$(stat -c %s dist/*.whl)
-	# Nothing to do below the limit.
+	# Below the limit gc removes no file.
 	[ "$(cached .removed.count gc --max-size $((all / 1024 + 1))K)" -eq 0 ]
-	# What no result names goes before objects.
+	# Files that no result names are removed before objects.
 	ws cache gc --max-size $(((all - 1) / 1024))K
 	[ "$status" -eq 0 ]
 	[ -e "$WHEELSMITH_STORE/cas/$(object_of '\.o$')" ]
@@ -137,7 +137,7 @@ age() { # DATE
 	[ "$(built .actions.ran)" -eq 0 ]
 }
 
-@test "what one store built, another finds" {
+@test "a store finds the results that another one exported" {
 	build
 	ws cache export built.tar.zst
 	[ "$status" -eq 0 ]
@@ -191,7 +191,7 @@ age() { # DATE
 	[ "$(cached .damaged.count verify)" -eq 0 ]
 }
 
-@test "what is wrong on the command line" {
+@test "mistakes on the command line" {
 	local words
 	for words in "cache" "cache empty" "cache gc" "cache stats x" "cache export" "cache stats --max-size 1G"; do
 		# shellcheck disable=SC2086 # words
@@ -200,7 +200,7 @@ age() { # DATE
 	done
 }
 
-@test "what is printed is what the schema says" {
+@test "the output matches the schema" {
 	build
 	{
 		"$WHEELSMITH" cache stats --json

@@ -14,7 +14,7 @@ setup() {
 	touch fleet.json
 }
 
-# What a shell offers for a line whose end is the cursor, sorted.
+# The sorted completions of a shell for a line with the cursor at its end.
 in_bash() { # line
 	bash --norc -c '
 		source "$1/wheelsmith.bash"
@@ -125,7 +125,7 @@ auto"
 	[ -z "$output" ]
 }
 
-@test "without an answer there is no output" {
+@test "Without a completion the output is empty" {
 	run "$WHEELSMITH" internal complete -- shell ''
 	[ "$status" = 0 ]
 	[ -z "$output" ]

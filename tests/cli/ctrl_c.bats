@@ -16,7 +16,7 @@ teardown() {
 	[ ! -e asked ] || kill -9 "$(cat asked)" 2> /dev/null || true
 }
 
-# A program that says who it is and never answers.
+# A program that prints its id and then hangs.
 slow() { # FILE
 	printf '#!/bin/sh\necho $$ > "%s/asked"\nexec sleep 100\n' "$PWD" > "$1"
 	chmod +x "$1"

@@ -26,7 +26,7 @@ put_program() { # name, text
 	chmod +x "$fake/$1"
 }
 
-# A Python that says what it is and has no headers.
+# A Python that reports its version but has no headers.
 put_python() { # path
 	cat > "$1" <<'SH'
 #!/bin/sh
@@ -97,7 +97,7 @@ PYTHON
 }
 
 # The driver's number is a process here only where its program is the same: a container counts its own.
-@test "who uses a GPU, since when, with which command, and what was left behind" {
+@test "the processes on a GPU with start and command, and leftovers of dead ones" {
 	sleep 300 &
 	local own=$! left
 	left=$(setsid sh -c 'sleep 301 > /dev/null 2>&1 & echo $!')
@@ -139,7 +139,7 @@ PYTHON
 	grep -q '^GPUs ' <<< "$output"
 }
 
-@test "a store of another wheelsmith" {
+@test "A store with a different version" {
 	mkdir "$WHEELSMITH_STORE"
 	echo wheelsmith.store/77 > "$WHEELSMITH_STORE/VERSION"
 	run "$WHEELSMITH" doctor "${index[@]}"
@@ -149,7 +149,7 @@ PYTHON
 	[ "$(ls "$WHEELSMITH_STORE")" = VERSION ]
 }
 
-@test "what a store holds, and where the configuration says it is" {
+@test "the contents of a store, and the place that the configuration names" {
 	mkdir -p "$HOME/.config/wheelsmith" big/cas/aa big/trees/cuda-12.4-"$(printf '0%.0s' {1..64})"/bin
 	unset WHEELSMITH_STORE
 	echo "{\"store\": \"$PWD/big\"}" > "$HOME/.config/wheelsmith/config.json"

@@ -22,7 +22,7 @@ setup_file() {
 		    is_available = staticmethod(lambda: os.path.exists(__file__ + ".gpu"))
 		device = lambda name: contextlib.nullcontext()
 	PYTHON
-	# A module for each ABI: it wants a string in c10::Error.
+	# A module for each ABI: it uses a string in c10::Error.
 	printf '#include <string>\nnamespace c10 { struct SourceLocation { const char *f, *g; unsigned l; };\nstruct Error { Error(SourceLocation, std::string); }; }\nextern "C" void f() { c10::Error e({"", "", 1}, "x"); }\n' > m.cpp
 	cp "$site/torch/lib/libc10.so" .
 	for abi in 0 1; do
@@ -85,7 +85,7 @@ flat() {
 	package demo_ops 0
 	run -0 "$WHEELSMITH" doctor --python "$python"
 	[[ $(flat) == *"demo-ops 1.0 (cu12) loads with torch 2.5.1+cu124"* ]]
-	# Its torch stands beside each Python, too.
+	# The torch of each Python is listed, too.
 	[[ $(flat) == *"$python torch 2.5.1+cu124"* ]]
 }
 
@@ -131,7 +131,7 @@ flat() {
 	run -1 "$WHEELSMITH" doctor --python "$python"
 	[[ $(flat) == *"fails: ModuleNotFoundError: No module named 'flash_attn_2_cuda'; flash-attn is not installed in this Python with its compiled part"* ]]
 	[[ $(flat) == *"wheelsmith build flash-attn==2.8.3.post2 --here --python $python"* ]]
-	# What fails alike is reported once; what another package has is not built.
+	# equal failures are reported once; a package that is present elsewhere is not built.
 	echo 'import einops' > "$site/flash_attn/__init__.py"
 	run -1 "$WHEELSMITH" doctor --python "$python"
 	[[ $(flat) == *"✗ flash_attn.flash_attn_func, flash_attn.flash_attn_varlen_func, flash_attn.flash_attn_with_kvcache, flash_attn.bert_padding.unpad_input fails: ModuleNotFoundError: No module named 'einops' → install what has it: $python -m pip install einops"* ]]
@@ -199,7 +199,7 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 			[[ $(flat) == *"torch sees no GPU here, so it takes the slow path"* ]]
 			touch "$site/torch/__init__.py.gpu"
 		}
-		# Who has neither package is not told that it fails.
+		# Without either package no failure is reported.
 		run -0 "$WHEELSMITH" doctor --python "$python"
 		[[ $(flat) == *"transformers $which: jamba runs without mamba-ssm and causal-conv1d"* ]]
 		mkdir "$site/mamba_ssm"
@@ -209,7 +209,7 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 	done
 }
 
-@test "what a model needs, what is there, and the matrix that makes the rest" {
+@test "the needs of a model, the installed part, and the matrix for the rest" {
 	mkdir -p "$site/causal_conv1d"
 	printf 'causal_conv1d_fn = causal_conv1d_update = 1\n' > "$site/causal_conv1d/__init__.py"
 	echo '{"model_type": "bamba", "hidden_size": 4096}' > config.json

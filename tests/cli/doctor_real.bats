@@ -11,7 +11,7 @@ load helpers
 	private_home
 	cd "$BATS_TEST_TMPDIR" || return
 	python3 -m venv venv
-	# What importing torch would need besides is not: names are compared, nothing is imported.
+	# The other needs of importing torch are not installed: names are compared without an import.
 	venv/bin/python3 -m pip install -q --no-deps torch==2.5.1
 	local site abi
 	site=$(cd venv/lib/python3.*/site-packages && pwd)

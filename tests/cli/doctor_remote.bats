@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# doctor --remote: what the server of the user's configuration can, and one line for each reason why it cannot be used.
+# doctor --remote: the abilities of the server in the user's configuration, and one line for each reason why it cannot
+# be used.
 # buildbox-casd, bare, with execution, and behind nginx with TLS; a server that speaks neither.
 # labels: network
 # timeout: 300
@@ -59,7 +60,7 @@ look() { # ENDPOINT [MEMBERS]
 	[[ "$output" == *"execution it runs actions: build --executor remote"* ]]
 }
 
-@test "without --remote nobody is asked" {
+@test "without --remote no server is contacted" {
 	look grpc://127.0.0.1:9
 	[ "$status" -eq 1 ]
 	run "$WHEELSMITH" doctor --json

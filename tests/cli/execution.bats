@@ -27,7 +27,7 @@ setup() {
 	in_place
 }
 
-# One that was killed leaves what it had staged for its sandboxes, by FUSE.
+# A killed casd leaves FUSE mounts of its sandboxes.
 teardown() {
 	[ -f casd.pid ] || return 0
 	pkill -KILL -f "$PWD/casd" || true
@@ -82,7 +82,7 @@ with_hidden_names() {
 	sed -i 's/"module.cpp"/"module.cpp", "hidden.cu"/' recipes/tiny/1.0.json
 }
 
-@test "what has no name outside of its unit has the same one there: one nvcc, and its commands one by one" {
+@test "internal names of a unit are the same on the farm, from one nvcc and from its separate steps" {
 	with_hidden_names
 	build
 	[ "$status" -eq 0 ]
@@ -96,7 +96,7 @@ with_hidden_names() {
 	[ "$(wheel_sum)" = "$sum" ]
 }
 
-@test "what a farm made is made once more, there or here, and compared" {
+@test "--check-replay repeats an action of the farm, there or here, and compares" {
 	farm_is "$GRPC"
 	build --executor remote --check-replay 5 --json
 	[ "$status" -eq 0 ]
@@ -232,13 +232,13 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
 
-# The sandbox sees this host's /usr but for one file.
+# The sandbox sees this host's /usr except one file.
 casd_with() { # FILE INSTEAD
 	start_casd --jobs=2 "--runner-arg=--ro-bind-mount=$2:$1"
 	farm_is "$GRPC"
 }
 
-@test "workers with another assembler: a farm is taken as it is, but does not stand in for this host" {
+@test "workers with a different assembler: remote accepts them, remote,local does not" {
 	local as other
 	as=$(readlink -f /usr/bin/as)
 	cp "$as" as
@@ -254,7 +254,7 @@ casd_with() { # FILE INSTEAD
 	build --executor remote --json
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *" 2 on the farm"* ]]
-	# The wheel is of another compiler, and says which linked it.
+	# The wheel names its compiler and the one that linked it.
 	unzip -p dist/*.whl '*.dist-info/*.json' > facts
 	other=$(python3 -c 'import json, re, sys
 texts = re.findall(r"\{.*?\n\}", open("facts").read(), re.S)
@@ -267,7 +267,7 @@ print(build["compiler"]["version"])')
 	build --executor remote
 	[ "$status" -eq 0 ]
 	nothing_ran
-	# What was made there is nothing to this host.
+	# Results of that farm do not count on this host.
 	build
 	[ "$status" -eq 0 ]
 	[ "$(wheel_sum)" = "$FIRST" ]
@@ -302,7 +302,7 @@ print(build["compiler"]["version"])')
 	nothing_ran
 }
 
-@test "what the farm kept of workers of another day is not of today" {
+@test "results of earlier workers with other headers do not count" {
 	local header=/usr/include/stdint.h
 	cp $header stdint.h
 	echo '#define WS_DAY 1' >> stdint.h
@@ -327,7 +327,7 @@ print(build["compiler"]["version"])')
 	nothing_ran
 }
 
-@test "what a desk made and told, a build by the farm finds: the farm is asked for the names of its headers" {
+@test "a build on the farm uses results of a desk after a worker confirmed the headers" {
 	farm_is "$GRPC" '"access": "write", "key": "'"$KEYS"'/ci.pem"'
 	build
 	[ "$status" -eq 0 ]
@@ -383,14 +383,14 @@ cannot_use() { # ENDPOINT WORDS
 	[ "$(grep -c '^error' <<< "$stderr")" -eq 1 ]
 }
 
-@test "a farm whose results nobody is to believe still compiles" {
+@test "a farm with untrusted results still compiles" {
 	remote_is "$GRPC" '"instance": "main", "access": "none"'
 	build --executor remote
 	[ "$status" -eq 0 ]
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
 
-@test "what cannot be asked for is one line" {
+@test "an impossible request is one line" {
 	build --executor remote
 	[ "$status" -eq 3 ]
 	[[ "$stderr" == *"no build farm: the user's configuration has no 'remote'"* ]]

@@ -78,7 +78,7 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 }
 
 @test "a worker that is killed: what it had runs on the other one, and the bytes are the same" {
-	# What the server has run, it does not run again.
+	# The server does not run an action twice.
 	mkdir here
 	BATS_TEST_TMPDIR=$PWD/here in_place
 	with_many killed

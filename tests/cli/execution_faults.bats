@@ -63,7 +63,7 @@ built_here() {
 	built_there
 }
 
-@test "what takes longer than the farm allows is not asked for again" {
+@test "an action that exceeds the farm's time limit is not retried" {
 	start_farm --deadline
 	farm_is
 	build --executor remote
@@ -105,7 +105,7 @@ built_here() {
 	done
 }
 
-@test "an action cache that lies: another's result, files that are gone, failures" {
+@test "a wrong action cache: results of other actions, missing files, failures" {
 	local keeps
 	for keeps in other missing failed; do
 		start_farm --keeps $keeps
@@ -122,7 +122,7 @@ built_here() {
 	done
 }
 
-@test "a server that forgets all while it runs something: the build goes on" {
+@test "a server that loses all data during an action: the build continues" {
 	lasting late 20
 	build
 	[ "$status" -eq 0 ]
@@ -141,7 +141,7 @@ built_here() {
 	[ "$(wheel_sum)" = "$sum" ]
 }
 
-@test "a server that forgets what it kept between the parts of a unit: that is made again there" {
+@test "a server that loses transient files between the parts of a unit: they are made again there" {
 	rm -rf recipes
 	tiny "$PWD"
 	matrix m.json '"arch": ["8.0;8.6"]'
@@ -172,7 +172,7 @@ begin() { # ARGUMENTS
 	until_compiled late
 }
 
-# What became of it.
+# The outcome.
 until_it_ends() {
 	status=0
 	wait $BUILD || status=$?

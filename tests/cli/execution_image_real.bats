@@ -79,7 +79,7 @@ build() { # ARGUMENTS
 	[[ "$stderr" == *"the workers compile against glibc 2.4"* ]]
 }
 
-@test "they do not stand in for this host" {
+@test "They do not replace this host" {
 	build --executor remote,local
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"than this host: what is left is built here"* ]]

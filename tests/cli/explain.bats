@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# explain as a user runs it. What each error means: tests/cases/explain.
+# explain as a user runs it. The meaning of each error: tests/cases/explain.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -27,7 +27,7 @@ setup() {
 	[ ! -e "$WHEELSMITH_STORE" ]
 }
 
-@test "what is not known says so" {
+@test "an unknown text is reported as unknown" {
 	run -1 --separate-stderr "$WHEELSMITH" explain "ValueError: no"
 	[ "$output" = "this text has no known error" ]
 	# shellcheck disable=SC2154 # bats sets it
@@ -80,7 +80,7 @@ setup() {
 	for i in $(seq 40); do name+="IS_S_"; done
 	run timeout 100 "$WHEELSMITH" explain "x.so: undefined symbol: ${name}Ev"
 	[ "$status" -eq 0 ]
-	# What the text says is never part of a command.
+	# text of an error is never part of a command.
 	# shellcheck disable=SC2016 # it must not run
 	run -0 "$WHEELSMITH" explain 'ERROR: HTTP error 404 while getting https://h/$(touch${IFS}x)-1.0+torch2.4-cp310-cp310-linux_x86_64.whl'
 	! grep -q 'wheelsmith.*touch' <<< "$output"
@@ -97,7 +97,7 @@ setup() {
 	[[ $output == *"signs.json:"*"this is not a pattern: its text must begin with a word"* ]]
 }
 
-# What is known of a module's environment goes into the command; a package without a recipe needs one.
+# the command contains the known environment of a module; a package without a recipe needs one.
 @test "an environment on this host is read, not run" {
 	local packages="$PWD/venv/lib/python3.11/site-packages"
 	mkdir -p venv/bin "$packages/torch-2.5.1+cu124.dist-info" "$packages/demo_ops-1.0.dist-info"

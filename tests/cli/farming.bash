@@ -84,7 +84,7 @@ end_one_farm() { # [SIGNAL]
 	rm -f farm.pid
 }
 
-# What ./stats says of NAME.
+# The value of NAME in ./stats.
 stat_of() { # NAME
 	end_one_farm
 	python3 -c 'import json, sys; print(json.load(open("stats"))[sys.argv[1]])' "$1"

@@ -75,7 +75,7 @@ other_compiler() { # WHAT IT DOES THEN
 	[[ "$stderr" == *"if it needs more time: --action-timeout SECONDS"* ]]
 	nobody_works_below "$WORK"
 	[ "$(built '.cells[0].decision')" = failed ]
-	# One that will not hear TERM is killed after five seconds of grace.
+	# a compiler that ignores TERM is killed after five seconds.
 	other_compiler 'trap "" TERM; sleep 60'
 	before=$SECONDS
 	build --action-timeout 1
@@ -83,7 +83,7 @@ other_compiler() { # WHAT IT DOES THEN
 	[ $((SECONDS - before)) -le 15 ]
 	[[ "$stderr" == *"error: 'module.cpp' timed out after 6."*" s (g++)"* ]]
 	nobody_works_below "$WORK"
-	# The deadline is no part of the key: what was done is done.
+	# The deadline is not a part of the key: finished work stays.
 	sed -i '/MARK/d' recipes/tiny/src/module.cpp
 	go_on
 	build
@@ -138,7 +138,7 @@ two_wait() {
 	[ "$(working_below "$WORK" | grep -c cc1plus)" -eq 2 ] && [ "$(grep -c '\] compile' err)" -eq 2 ]
 }
 
-@test "what is killed for memory runs again alone, and then the build succeeds" {
+@test "an action that is killed for memory runs again alone, and the build succeeds" {
 	memory_group 500000000
 	add_large_unit one.cpp 3
 	add_large_unit two.cpp 3
@@ -160,7 +160,7 @@ two_wait() {
 	dist_is_whole
 }
 
-@test "what is killed for memory when alone too is a clear error, and the rest is kept" {
+@test "an action that is killed for memory twice is a clear error, and other results are kept" {
 	memory_group 500000000
 	add_large_unit large.cpp 8
 	mkdir first gate

@@ -39,7 +39,7 @@ archive() {
 	export WHEELSMITH_INDEX=http://127.0.0.1:$PORT/simple
 }
 
-# What a run met, in a word.
+# The failure of a run, in a word.
 phase() {
 	case $stderr in
 	*"error: the ledger"*) echo ledger ;;
@@ -81,7 +81,7 @@ is_told() {
 	done
 	[ "$status" -eq 0 ]
 	dist_is_whole
-	# Which of the tools is met depends on how large what they make is.
+	# The failing tool depends on the size of the outputs.
 	for each in ledger download unpack result; do
 		[[ "$seen" == *"$each "* ]]
 	done
@@ -155,7 +155,7 @@ linker_fills_disk() { # FOLDER
 	[ "$(ls dist | grep -c -e whl -e build.json -e requirements.txt)" -eq 3 ]
 }
 
-# What must be true of a run that began nothing.
+# Conditions after a run that started no action.
 nothing_was_done() {
 	[ "$status" -eq 5 ]
 	[ -z "$output" ]
@@ -184,7 +184,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	build -o file
 	nothing_was_done
 	[[ "$stderr" == *"error: the output folder: 'file' exists and is not a folder"* ]]
-	# Not even root may write where the mode forbids it, without the capability to.
+	# Without the capability even root must obey the mode of a folder.
 	mkdir -m 555 closed
 	run --separate-stderr setpriv --bounding-set -dac_override,-dac_read_search \
 		"$WHEELSMITH" build --matrix m.json -o closed
@@ -216,7 +216,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	dist_is_whole
 }
 
-@test "what a lock in a read-only folder lacks is read back from the store" {
+@test "pins that a read-only lock lacks are read back from the store" {
 	from_base
 	only_host
 	small_disk readonly 1m

@@ -62,7 +62,7 @@ without_torch() {
 	rm -rf m.lock.json "$WHEELSMITH_STORE"/trees/torch-* "$WHEELSMITH_STORE/ac"
 }
 
-# Nothing was delivered, and what is there says why.
+# No wheel was delivered, and build.json gives the reason.
 nothing_came() { # EXIT CODE
 	[ "$status" -eq "$1" ]
 	[ -z "$output" ]
@@ -92,7 +92,7 @@ nothing_came() { # EXIT CODE
 		grep -q 'name an index or a mirror: --index URL' $fault/err
 		[ "$(ls $fault/dist)" = build.json ]
 	done
-	# What came is kept, and the rest is all that the next run asks for.
+	# The received bytes are kept, and the next run requests only the rest.
 	cd cut=1000
 	pure norange,range=none
 	pure ok
@@ -126,7 +126,7 @@ nothing_came() { # EXIT CODE
 	done
 }
 
-@test "403 and 404 of a file and of an index tell what may be missing" {
+@test "403 and 404 of a file and of an index name a possible cause" {
 	pure status=403
 	build
 	nothing_came 4
@@ -213,7 +213,7 @@ error: 3 downloads are missing, and this run is offline
        CUDA toolkits: 13.0
        sources: pure 1.0
        fetch first, with a network:  wheelsmith fetch --matrix m.json --kits archive --store $WHEELSMITH_STORE" ]
-	# What there is enough for is built on demand.
+	# cells with all downloads are built on demand.
 	mkdir -p recipes/near/src/near
 	touch recipes/near/src/near/__init__.py
 	echo '{"name": "near", "version": "1.0", "source": [{"folder": "src"}], "python": {"packages": ["near"]}}' \
@@ -278,7 +278,7 @@ interrupted_at() { # N NAME
 	[ "$status" -eq 0 ]
 }
 
-@test "a server that says nothing more is asked again" {
+@test "a server that falls silent is asked again" {
 	wait_for 60 test -e "$BATS_FILE_TMPDIR/stall/status"
 	cd "$BATS_FILE_TMPDIR/stall"
 	cat err

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A matrix that leads to nothing: who says so, where, and with which exit status.
+# A matrix without a result: the message, its place, and the exit status.
 
 load building
 
@@ -38,7 +38,7 @@ refused() { # MESSAGE
        name at least one value'
 }
 
-@test "a matrix without contents, or of another kind, is an error at its place" {
+@test "an empty matrix, or one of a wrong kind, is an error at its place" {
 	echo '{}' > m.json
 	refused 'm.json:1:1: error: a matrix needs '\''packages'\''
     1 | {}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What changes while a compiler runs: a result is never kept for files that it was not made from.
+# Files that change while a compiler runs: a result is never kept for files that it was not made from.
 # timeout: 300
 
 load base

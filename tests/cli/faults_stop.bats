@@ -57,7 +57,7 @@ ended() {
 	cat err
 }
 
-# What must be true after every kind of end.
+# Conditions after every kind of end.
 all_is_quiet() {
 	wait_for 4 nobody_works_below "$WORK"
 	[ ! -s out ]
@@ -100,7 +100,7 @@ goes_on() { # UNIT
 	ended
 	[ "$status" -eq 137 ]
 	all_is_quiet
-	# What it had found out is pinned: the next run cannot choose otherwise.
+	# Its choices are pinned: the next run cannot choose differently.
 	[ "$(jq '.cuda | length' m.lock.json)" -eq 1 ]
 	echo '#define COUNT 2' > count.h
 	goes_on busy.cu

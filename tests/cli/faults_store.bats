@@ -24,7 +24,7 @@ output_of() { # OUTPUT
 	stored "$(sed -nE "s/^out ([0-9a-f]{64}) [0-9]+ $1\$/\\1/p" "$result")"
 }
 
-# What can happen to FILE.
+# Damages of FILE.
 flip() { # FILE
 	python3 - "$1" <<- 'END'
 		import os, sys
@@ -64,7 +64,7 @@ a_folder() {
 	mkdir "$1"
 }
 
-# The next build says so, runs these actions again, and gives the same wheel.
+# The next build reports the damage, runs these actions again, and makes the same wheel.
 mends() { # ACTIONS
 	build
 	[ "$status" -eq 0 ]
@@ -117,8 +117,8 @@ mends() { # ACTIONS
 	done
 }
 
-# A text of what the store knows: another's, half of it, a flipped bit.
-@test "a damaged result is a miss, and so is that of another action" {
+# A damaged text of the store: the text of another action, half of it, a flipped bit.
+@test "a damaged result is a miss, and so is the result of a different action" {
 	local object module
 	object=$(grep -rlE "^out .* unit.o\$" "$WHEELSMITH_STORE/ac" | head -n 1)
 	module=$(grep -rlE "^out .* module.so\$" "$WHEELSMITH_STORE/ac")
@@ -140,7 +140,7 @@ mends() { # ACTIONS
 	[ "$(built '.cells[0].sha256')" = "$SUM" ]
 }
 
-@test "what is known about a cell is not believed when it is damaged" {
+@test "a damaged entry of a cell is not trusted" {
 	local records # of the cell's key, and of its name
 	mapfile -t records < <(grep -rl "^wheelsmith.cell/2 $SUM" "$WHEELSMITH_STORE")
 	[ "${#records[@]}" -eq 2 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Two wheelsmith processes on one store: nothing is done twice, nobody waits for the dead.
+# Two wheelsmith processes on one store: they share the work and do not wait for dead processes.
 # timeout: 300
 
 load base
@@ -49,7 +49,7 @@ end_of() { # NAME PROCESS
 	cat "$1.out" "$1.err"
 }
 
-# One that is not THAT, which is no more.
+# A process other than THAT, which has ended.
 another_compiler_waits() { # THAT
 	[ -n "$(compilers_that_wait)" ] && [ ! -e "/proc/$1" ]
 }
@@ -77,7 +77,7 @@ actions_ran() { # FILE...
 	dist_is_whole
 	[ -z "$(find dist -name '.*' -type f)" ]
 	[ "$(ls "$WORK")" = keys ]
-	# From nothing and with nobody holding them back, too.
+	# Also from an empty store and without a barrier.
 	rm -r "$WHEELSMITH_STORE" dist
 	from_base
 	only_host
@@ -94,7 +94,7 @@ actions_ran() { # FILE...
 	dist_is_whole
 }
 
-@test "who waits for one that is killed does its work" {
+@test "a process that waits for a killed one takes over its work" {
 	add_waiting_unit
 	start one
 	first=$child
@@ -112,14 +112,14 @@ actions_ran() { # FILE...
 	[ "$status" -eq 0 ]
 	dist_is_whole other
 	not compgen -G 'dist/*.whl'
-	# What the killed one left goes with the next run.
+	# The next run removes the leftovers of the killed one.
 	build
 	[ "$status" -eq 0 ]
 	[ "$(built .actions.ran)" -eq 0 ]
 	[ "$(ls "$WORK")" = keys ]
 }
 
-@test "who waits for one whose compiler fails says so too, and Ctrl-C ends the waiting" {
+@test "a process that waits for a failing compiler reports the failure, too, and Ctrl-C ends the wait" {
 	add_waiting_unit
 	echo '#error no' >> recipes/tiny/src/waiting.cpp
 	start one
@@ -141,7 +141,7 @@ actions_ran() { # FILE...
 	grep -q "'waiting.cpp' failed: g++ exited with 1" two.err
 }
 
-@test "two that want one download fetch it once" {
+@test "two processes fetch a common download once" {
 	mkdir -p www/files pure-1.0/pure recipes/pure
 	head -c 300000 /dev/urandom > pure-1.0/pure/noise
 	touch pure-1.0/pure/__init__.py

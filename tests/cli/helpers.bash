@@ -54,7 +54,7 @@ golden() { # name
 	diff -u "$file" - <<< "$output"
 }
 
-# Of this host, free a moment ago.
+# A port of this host that was free a moment ago.
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --here and its like: the torch of python3 and the GPU of the host, without a matrix.
+# --here and related options: the torch of python3 and the GPU of the host, without a matrix.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -11,7 +11,7 @@ setup() {
 	PATH="$PWD/bin:$PATH"
 }
 
-# A GPU for nvidia-smi to tell of.
+# A GPU for nvidia-smi to report.
 gpu() { # ARCH
 	cat > bin/nvidia-smi <<- END
 		#!/bin/sh
@@ -59,7 +59,7 @@ extra() { # POINT
 	END
 }
 
-# Of the extra point: what is planned for it.
+# The plan of the extra point.
 planned() { # KEY...
 	run -0 --separate-stderr "$WHEELSMITH" plan --json --matrix m.json
 	local key
@@ -83,12 +83,12 @@ planned() { # KEY...
 	python3 -m zipfile -e torch-2.6.0-*.whl venv/lib/python3*/site-packages
 	extra '{"torch": "installed", "python": "./venv/bin/python3"}'
 	[ "$(planned torch python arch)" = "2.6.0 $here 7.5" ]
-	# What only an axis names is not looked for on behalf of the extra point.
+	# values of an axis are not searched for the extra point.
 	sed -i 's/3\.11/3.19/' m.json
 	[ "$(planned torch)" = 2.6.0 ]
 }
 
-@test "what an extra point asks in vain is reported at its place" {
+@test "an extra point that cannot be met is reported at its place" {
 	gpu 7.5
 	extra '{"torch": "2.51.0", "arch": "9.0"}'
 	run -3 "$WHEELSMITH" plan --matrix m.json

@@ -68,7 +68,7 @@ first_problem() { # WHEEL
 	awk 'length($0) > 60 { print "too wide: " $0; bad = 1 } END { exit bad }' <<< "$output"
 }
 
-@test "what it prints as JSON is what the schema says" {
+@test "its JSON matches the schema" {
 	python3 -c 'import jsonschema' 2> /dev/null || cannot_run "python3 has no jsonschema (./dev setup)"
 	cd "$BATS_TEST_TMPDIR"
 	local wheel
@@ -158,7 +158,7 @@ first_problem() { # WHEEL
 	[[ $output == *"aarch64, "* ]]
 	[[ $output == *"needs libc.so.6"* ]]
 	[[ $output == *"glibc 2.17: manylinux_2_17_aarch64"* ]]
-	# What the loader of that machine does not know is damage.
+	# a file that the loader of that machine rejects is damaged.
 	python3 - <<- 'PY'
 		data = bytearray(open("arm.so", "rb").read())
 		at = data.index((1027).to_bytes(4, "little") + bytes(4)) # R_AARCH64_RELATIVE

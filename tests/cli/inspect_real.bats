@@ -22,7 +22,7 @@ setup() {
 	private_home
 }
 
-# Of the JSON about a wheel: FILTER.
+# Applies FILTER to the JSON about a wheel.
 facts() { # FILTER, words of inspect
 	local filter=$1
 	shift

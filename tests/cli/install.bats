@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# An installed program: it runs without the source tree, wherever its prefix is moved to.
+# An installed program: it runs without the source tree, also after its prefix was moved.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -14,7 +14,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# Plans with the program in $1, and looks where it had its data from.
+# Plans with the program in $1 and checks the folder of its data.
 plans_from() { # prefix
 	run -0 "$1/bin/wheelsmith" plan --why '*' --torch 2.11.0 --python 3.11 --arch 9.0 \
 		causal-conv1d==1.5.3.post1
@@ -51,7 +51,7 @@ plans_from() { # prefix
 	[[ $output == *"cmake --install"* ]]
 }
 
-@test "what people build needs nothing of the tests" {
+@test "the release build needs no test package" {
 	mkdir pc
 	pkg-config --variable pc_path pkg-config | tr : '\n' | while read -r folder; do
 		[ ! -d "$folder" ] || find "$folder" -name '*.pc' ! -name cmocka.pc -exec ln -sf -t pc {} +

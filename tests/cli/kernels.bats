@@ -35,7 +35,7 @@ setup() {
 	python3 -m zipfile -e "$WHEEL" out
 	readelf -d out/wheelsmith_kernels/_wsk.so | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' > needed
 	[ "$(cat needed)" = libc.so.6 ]
-	# What it exports is wsk.h, and nothing else.
+	# It exports the functions of wsk.h only.
 	readelf -W --dyn-syms out/wheelsmith_kernels/_wsk.so | awk '$7 ~ /^[0-9]+$/ && $5 == "GLOBAL" {print $8}' | sort > exports
 	sed -nE 's/.*WSK_API.*[ *](wsk_[a-z_]+)\(.*/\1/p' "$WS_ROOT/kernels/include/wsk.h" | sort > declared
 	diff exports declared
@@ -46,7 +46,7 @@ p = n.Problem()
 assert l.wsk_version() == b"0.3.0"
 assert l.wsk_init(None, 0, None, ctypes.addressof(p)) and p.argument == b"memory", p.argument
 import wheelsmith_kernels'
-	# A thread without a context gets the device's own, once; what else the driver says is told.
+	# A thread without a context gets the device's own, once; other driver errors are reported.
 	cat > driver.c <<- 'END'
 		static __thread int context, given;
 		static int launches, answer, full, loads;

@@ -19,7 +19,7 @@ setup() {
 	grep -x 'Requires-Dist: wheelsmith-kernels>=0.2.0' out/*.dist-info/METADATA
 	grep -x 'Root-Is-Purelib: true' out/*.dist-info/WHEEL
 	[ -z "$(find out -name '*.so')" ]
-	# What upstream's Python asks of its module is what is there.
+	# the module has every function that upstream's Python calls.
 	grep -oE 'causal_conv1d_cuda\.\w+' out/causal_conv1d/*.py | cut -d. -f3 | sort -u > asked
 	[ "$(wc -l < asked)" -eq 3 ]
 	while read -r name; do

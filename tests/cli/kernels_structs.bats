@@ -44,7 +44,7 @@ change() {
 	[[ "$output" == *"attention.heads_k"* ]]
 }
 
-@test "a member of another type is noticed" {
+@test "a member with a wrong type is detected" {
 	change "f32 softcap" "i32 softcap"
 	[[ "$output" == *"attention.softcap is i32"* ]]
 }

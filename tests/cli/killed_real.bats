@@ -6,7 +6,7 @@
 
 load splitting
 
-# What a build with -v says it ran and finished: "cicc kernel.cu (compute_86)". Not those whose results no store
+# The finished actions of a build with -v: "cicc kernel.cu (compute_86)". Not those whose results no store
 # keeps, such as preprocessed text.
 finished() { # FILE
 	sed -nE 's/.*\] ((compile|link|check|pack|cicc|ptxas) .*)  [0-9.]+ .*s cpu.*/\1/p' "$1" | sort

@@ -43,7 +43,7 @@ setup_file() {
 	[ "$(field tree)" = "$tree" ]
 }
 
-@test "it compiles and links with nothing of another CUDA" {
+@test "It compiles and links without files of a different CUDA" {
 	output=$(cat "$BATS_FILE_TMPDIR/first")
 	compiles "$(field path)" 12 "$BATS_TEST_TMPDIR" cuda/include
 	links libcudart.so.12 12 "$BATS_TEST_TMPDIR"

@@ -1,4 +1,4 @@
-# What the tests of kits share: load kit_helpers
+# Helpers of the tests of kits: load kit_helpers
 
 kit() {
 	"$WS_BINARY_DIR/tests/kit_driver" "$@"
@@ -64,14 +64,14 @@ headers_of() { # kit, version of g++, scratch folder, the kit's header folders..
 	[ ! -s "$dir/headers" ]
 }
 
-# The same, and none of another CUDA. nvtx3 is in no kit; CUB takes it where the compiler's own folders
+# The same, without headers of a different CUDA. nvtx3 is in no kit; CUB takes it where the compiler's own folders
 # have it (__has_include).
 compiles() {
 	headers_of "$@"
 	[ "$(grep -v /nvtx3/ "$3/work/read" | grep -c ^/usr/local)" = 0 ]
 }
 
-# Links it: against the kit's runtime, with nothing of another CUDA.
+# Links it: against the kit's runtime, without files of a different CUDA.
 links() { # soname, version of g++, scratch folder
 	local dir=$3/work
 	nvcc_in "$dir" "$2" t.o -o t -Xlinker --trace > "$dir/trace"

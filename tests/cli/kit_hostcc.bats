@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The limits of every real crt/host_config.h, against the numbers of the toolkits' documentation and
-# against a preprocessor that is told to be the newest allowed compiler and the one after it.
+# against a preprocessor that pretends to be the newest allowed compiler and the one after it.
 # labels: network
 # timeout: 300
 
@@ -10,13 +10,13 @@ driver() {
 	"$WS_BINARY_DIR/tests/hostcc_driver" "$@"
 }
 
-# What the header says to gcc $2, or to clang $3 if given.
+# The reaction of the header to gcc $2, or to clang $3 if given.
 preprocess() {
 	g++ -E -x c++ -D__CUDACC__ -w -Wno-builtin-macro-redefined -U__GNUC__ -D__GNUC__="$2" \
 		${3:+-D__clang__ -D__clang_major__="$3" -D__clang_minor__=0} "$1" -o /dev/null
 }
 
-# The header of one release says what it is known to say, and does what it says.
+# the header of one release has its known limits, and enforces them.
 check() {
 	local package=$1 version=$2 gcc=$3 clang=$4 header=$BATS_TEST_TMPDIR/$2.h
 	python3 "$WS_ROOT/tests/support/wheel_member.py" "$package" "$version" crt/host_config.h > "$header"

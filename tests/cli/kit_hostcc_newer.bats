@@ -64,7 +64,7 @@ inside() {
 	[[ "$output" == *"/usr/include/c++/13"* ]]
 }
 
-@test "what does not fit there is refused with the package that would" {
+@test "an unfit compiler is refused, with the package of a fit one" {
 	[ -d "$BATS_FILE_TMPDIR/trixie" ] || unpack trixie g++,g++-13
 	sed 's/__GNUC__ > 13/__GNUC__ > 12/' "$BATS_FILE_TMPDIR/12.4.h" > "$BATS_FILE_TMPDIR/trixie/driver/12.h"
 	run inside trixie choose /driver/12.h 12.1

@@ -64,7 +64,7 @@ tell() {
 	tell 2.7.0
 }
 
-@test "without a network it says so" {
+@test "without a network the error says so" {
 	OFFLINE=1 run kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
 	[ "$status" -eq 4 ]
 	[[ "$output" == *"torch 2.5.1: "* ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What verify says of made libraries, beside what the loader of this host does with them.
+# Verdicts on generated libraries beside the results of this host's loader.
 # timeout: 300
 
 bats_require_minimum_version 1.5.0

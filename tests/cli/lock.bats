@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# What `lock` pins, and how a pin is made anew.
+# The pins of `lock`, and how a pin is renewed.
 # labels: cuda
 # timeout: 300
 
 load base
 
 @test "a pin of CUDA that is made anew is chosen anew" {
-	# A pin of an archive kit that nobody has; an assembled one may stand for the host's toolkit.
+	# a pin of an archive kit that does not exist; an assembled kit may replace the host's toolkit.
 	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ] || CUDA_HOME=$(echo "$WHEELSMITH_STORE"/trees/cuda-*)
 	export CUDA_HOME=${CUDA_HOME:-}
 	jq '.cuda[0] = {cuda: "13.0", how: "archive", name: "cuda-13.0", digest: (64 * "a")}' m.lock.json > new
@@ -26,7 +26,7 @@ named_command() { # TEXT
 	sed -n "s/.*$1 *wheelsmith //p" <<< "$stderr"
 }
 
-@test "what is not as it was locked names a command that pins it, also without a matrix" {
+@test "a difference from the lock names the command that pins it, also without a matrix" {
 	local package=(tiny==1.0 --torch "$TORCH" --python "$PY" --arch 8.6 --recipes "$PWD/recipes")
 	local command
 	build --offline
@@ -66,7 +66,7 @@ login_node() {
 	PATH=$PWD/bare PYENV_ROOT=/none "$@"
 }
 
-@test "what comes from outside is fetched and locked where there is no compiler and no Python" {
+@test "downloads are fetched and locked on a host without compiler and Python" {
 	serve "$BASE/www"
 	matrix m.json '"python": ["3.11", "3.12"]'
 	rm -rf "$WHEELSMITH_STORE" m.lock.json
@@ -80,7 +80,7 @@ login_node() {
 	unserve
 }
 
-@test "pins are kept when something later cannot be had" {
+@test "pins are kept when a later download fails" {
 	serve "$BASE/www"
 	mkdir -p recipes/zero
 	jq -n --arg url "http://127.0.0.1:$PORT/x/none.tar.gz" '{name: "zero", version: "1.0",

@@ -71,7 +71,7 @@ entries() { # page
 	done
 }
 
-@test "what a page refers to exists" {
+@test "every reference of a page exists" {
 	local reference
 	for reference in $(grep -ohE '\*wheelsmith[a-z-]*\*\([15]\)' "$pages"/*.scd | tr -d '*)' | tr '(' . | sort -u); do
 		echo "$reference"
@@ -99,7 +99,7 @@ entries() { # page
 
 @test "variables that are named are read, and those that are read are named" {
 	local name
-	# What the program asks for by name, but for what other programs are asked with.
+	# The environment variables that the program reads, without those that it sets for other programs.
 	for name in $(grep -ohE '(getenv|ws_user_env_get\(env,|env_get\([a-z>-]+,) ?\(?"[A-Z_]+"' -r "$WS_ROOT/builder" | grep -oE '[A-Z_]{4,}' | sort -u); do
 		case $name in
 		SOURCE_DATE_EPOCH | SHELL | PYENV_* | LD_LIBRARY_PATH) continue ;;

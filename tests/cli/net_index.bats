@@ -21,7 +21,7 @@ field() {
 	echo "# $(grep -c '^torch-2' <<< "$output") wheels of 2.5.1, $(field files) files" >&3
 }
 
-@test "the last 2 MiB of its wheel come by one range" {
+@test "one range request returns the last 2 MiB of its wheel" {
 	run probe tail torch torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl 2097152
 	[ "$status" -eq 0 ]
 	[ "$(field size)" -eq 906474467 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What we read in pip's configuration against what pip reads, setting by setting.
+# Compares our reading of pip's configuration with pip's own, setting by setting.
 # timeout: 300
 
 load helpers

@@ -18,13 +18,13 @@ started() {
 	sed -nE 's/.*execve\("([^"]+)".* = 0$/\1/p' trace | xargs -n 1 basename | sort -u | grep -vx wheelsmith
 }
 
-# What is younger than two seconds might change once more unseen, so it is asked again.
+# A file younger than two seconds may change without a new time, so its program is asked again.
 settle() {
 	sleep 3
 }
 
 # The Python of the cell is asked for its torch, since what the recipe imports might be tried there.
-@test "nothing to do: no process but our own" {
+@test "a run with nothing to do starts no other program" {
 	recipe 'r["check"] = {"import": ["tiny"]}'
 	build
 	[ "$status" -eq 0 ]

@@ -11,7 +11,7 @@ setup() {
 	package=(flash-attn==2.8.3 --torch 2.11.0 --python 3.12 --arch 9.0)
 }
 
-@test "what cannot be printed is exit 5 and one line" {
+@test "a failed write to stdout is exit 5 and one line" {
 	local command
 	for command in --help --version "plan ${package[*]}" "plan ${package[*]} --json" doctor "doctor --json" "recipe check $WS_ROOT/recipes/flash-attn/2.8.3.json"; do
 		echo "$command"
@@ -30,7 +30,7 @@ setup() {
 @test "a limit on files is an error, not a kill" {
 	run -5 --separate-stderr bash -c 'ulimit -f 1; "$@" > page' - "$WHEELSMITH" doctor --json
 	[ "$stderr" = "error: cannot write to the standard output: File too large" ]
-	# No file at all, but for pipes.
+	# No regular file, only pipes.
 	run -0 bash -c '(ulimit -f 0; "$@" 2>&1 > /dev/null) | cat; exit "$((PIPESTATUS[0] == 5 ? 0 : 1))"' - \
 		"$WHEELSMITH" lock "${package[@]}" --store here
 	[[ "$output" == error:*"File too large" ]]
@@ -94,7 +94,7 @@ setup() {
        name a folder for the store: --store DIR, or WHEELSMITH_STORE" ]
 	done
 	[ -z "$(find shared/theirs theirs -type f)" ]
-	# Of this user's own, and of another's where not everybody can make one.
+	# A file of this user, or a file of another user in a folder that others cannot write.
 	mkdir shared/ours
 	run -0 "$WHEELSMITH" cache stats --store shared/ours
 	chown 65534 theirs

@@ -42,7 +42,7 @@ floors.unpack("bullseye", "amd64", pathlib.Path(sys.argv[1]))' "$OLDPWD/unpacked
 	mv "$1"/opt/wheelsmith-* "$1/opt/moved"
 }
 
-# The loader asks /proc where the program lies.
+# The loader finds the program's folder through /proc.
 in_root() { # folder, words
 	local root=$1
 	shift
@@ -89,7 +89,7 @@ in_root() { # folder, words
 }
 
 # An order that is none is refused with 70: it runs, without a library and a loader.
-@test "what a farm's worker runs lies beside the program, and runs alone" {
+@test "wheelsmith-exec is beside the program and runs alone" {
 	needs unshare readelf
 	tar -xJf "$ARCHIVE"
 	mkdir worker

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What plan says of what build made.
+# The plan after a build.
 # timeout: 300
 
 load base
@@ -24,7 +24,7 @@ decisions() {
 	[ "$(decisions)" = cached ]
 }
 
-@test "a matrix without its lock knows what is in the store" {
+@test "a matrix without its lock finds the results in the store" {
 	build
 	[ "$status" -eq 0 ]
 	rm m.lock.json
@@ -135,7 +135,7 @@ decisions() {
 	[ "$output" = "$(echo dist/*.whl)" ]
 	[ "$(built '.cells[].decision')" = cached ]
 	[ "$(built .actions.total)" -eq 0 ]
-	# A file that a build would refuse is no reason to believe the lock.
+	# a plan does not trust the lock for a file that a build would refuse.
 	mkfifo recipes/tiny/src/pipe
 	[ "$(decisions)" = build ]
 }
@@ -153,7 +153,7 @@ decisions() {
 	build
 	[ "$(built '.cells[0].before | "\(.size) \(.installed)"')" = "$size $installed" ]
 	[[ "$stderr" == *$'\n1 changed: '*" was "*"; installed "*" was "*$'\n'* ]]
-	# The same again is no change.
+	# The same request again changes no file.
 	build
 	[ "$(built '.cells[0] | "\(.installed > 0) \(.before)"')" = "true null" ]
 }

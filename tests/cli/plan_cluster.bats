@@ -82,7 +82,7 @@ three_wheels() {
 	[ "${stderr_lines[0]}" = "error: --slurm needs a matrix in a file: --matrix FILE" ]
 	run --separate-stderr -2 "$WHEELSMITH" plan --matrix m.json --slurm 20000
 	[ "${stderr_lines[0]}" = "error: --slurm: there are 10000 tasks at most" ]
-	# What ends a line in YAML; a mark that turns text around; Latin-1.
+	# A character that ends a line in YAML; a right-to-left mark; Latin-1.
 	local odd kind
 	for odd in $'a\nb' $'a\rb' $'a\u2028b' $'a\u2029b' $'a\u0085b' $'a\x7fb' $'a\u202eb' $'a\xe4b'; do
 		cp m.json "$odd.json"

@@ -32,7 +32,7 @@ jobs_of() { # option...
 	[[ "$stderr" != *"GitHub takes"* ]]
 }
 
-@test "with more it says so, and what to do" {
+@test "above the limit the message says so, with a cure" {
 	jobs_of
 	[ "$jobs" -eq 272 ]
 	[[ "$stderr" == *"these are 272 jobs, and GitHub takes 256 at most: plan parts with --shard"* ]]

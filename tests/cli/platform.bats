@@ -15,7 +15,7 @@ both() { # [MEMBERS]
 	matrix m.json "\"platform\": [\"x86_64\", \"aarch64\"]${1:+, $1}"
 }
 
-# What knows nothing of torch: there is no torch for aarch64 here.
+# A package without torch, since there is no torch for aarch64 here.
 plain() {
 	cat > recipes/tiny/src/kernel.cpp <<- 'END'
 		#include <stdexcept>
