@@ -45,8 +45,7 @@ static void
 write_head(const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
 {
 	unsigned groups = count_groups(plan);
-	ws_buf_printf(
-		out, "# Groups of cells that share kernels: %u, dealt out by what they cost.", groups);
+	ws_buf_printf(out, "# Groups of cells that share kernels: %u, dealt out by cost.", groups);
 	ws_buf_puts(out, groups < cluster->tasks ? " Some tasks have nothing to do.\n" : "\n");
 	ws_buf_printf(out, "# First, where all see it: %s\n", cluster->lock);
 }

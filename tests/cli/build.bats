@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What `build` does when nothing goes wrong: it compiles what it must, delivers, and does nothing twice.
+# The normal course of `build`: compile what is needed, deliver, repeat no work.
 # labels: cuda
 # timeout: 300
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# doctor --remote: the abilities of the server in the user's configuration, and one line for each reason why it cannot
-# be used.
-# buildbox-casd, bare, with execution, and behind nginx with TLS; a server that speaks neither.
+# doctor --remote: the abilities of the server in the user's configuration, and one line for each reason why the server
+# cannot be used. The servers: buildbox-casd alone, with execution, and behind nginx with TLS; a server without either
+# protocol.
 # labels: network
 # timeout: 300
 

@@ -117,7 +117,7 @@ mends() { # ACTIONS
 	done
 }
 
-# A damaged text of the store: the text of another action, half of it, a flipped bit.
+# A damaged text of the store: the text of a different action, half of a text, a flipped bit.
 @test "a damaged result is a miss, and so is the result of a different action" {
 	local object module
 	object=$(grep -rlE "^out .* unit.o\$" "$WHEELSMITH_STORE/ac" | head -n 1)

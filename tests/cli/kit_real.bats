@@ -58,7 +58,7 @@ all() {
 }
 
 # The tools of the real nvidia-cuda-toolkit 11.8; of the packages it needs (nvidia-cuda-dev has 774 MB)
-# only the names, which the mirror's list of contents gives, but for three headers that are read.
+# only the names, from the mirror's list of contents, and three headers.
 @test "Debian's own layout is recognised" {
 	run kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-11.8.json"
 	[ "$status" -eq 0 ]

@@ -94,7 +94,7 @@ setup() {
        name a folder for the store: --store DIR, or WHEELSMITH_STORE" ]
 	done
 	[ -z "$(find shared/theirs theirs -type f)" ]
-	# A file of this user, or a file of another user in a folder that others cannot write.
+	# A file of this user, or of somebody else in a folder that others cannot write.
 	mkdir shared/ours
 	run -0 "$WHEELSMITH" cache stats --store shared/ours
 	chown 65534 theirs

@@ -27,7 +27,7 @@ three_wheels() {
 		#SBATCH --array=1-2
 		#SBATCH --cpus-per-task=2
 		#SBATCH --mem=8192M
-		# Groups of cells that share kernels: 3, dealt out by what they cost.
+		# Groups of cells that share kernels: 3, dealt out by cost.
 		# First, where all see it: wheelsmith lock --matrix m.json
 		exec wheelsmith build --matrix m.json --locked --keep-going --shard "$SLURM_ARRAY_TASK_ID/2" \
 		    --jobs "$SLURM_CPUS_PER_TASK" --memory "$((SLURM_MEM_PER_NODE * 9 / 10))M" \
@@ -94,5 +94,5 @@ three_wheels() {
 	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 2 --index prebuilt=https://u:secret@h.example/simple
 	[[ $output != *secret* && $stderr == "warning: the job leaves out an index with a login: "* ]]
 	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 9
-	[[ $output == *"kernels: 3, dealt out by what they cost. Some tasks have nothing to do."* ]]
+	[[ $output == *"kernels: 3, dealt out by cost. Some tasks have nothing to do."* ]]
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Wheels for aarch64 from a host of another machine: compiled by a cross compiler, linked against the
+# Wheels for aarch64 from an x86-64 host: compiled by a cross compiler, linked against the
 # libraries of that machine's glibc, judged as that machine would load them.
 # labels: cuda
 # timeout: 400
@@ -15,7 +15,7 @@ both() { # [MEMBERS]
 	matrix m.json "\"platform\": [\"x86_64\", \"aarch64\"]${1:+, $1}"
 }
 
-# A package without torch, since there is no torch for aarch64 here.
+# A package without torch, since torch for aarch64 is not available here.
 plain() {
 	cat > recipes/tiny/src/kernel.cpp <<- 'END'
 		#include <stdexcept>
@@ -63,7 +63,7 @@ plain() {
 	[[ $stderr == *"nothing to do"* || $stderr == *"0 ran"* || $stderr == *"2 cached"* ]]
 }
 
-@test "what an index has for one machine is made for the other" {
+@test "a wheel that an index has for one machine is built for the other" {
 	for_aarch64
 	plain
 	build
@@ -121,7 +121,7 @@ plain() {
 	[[ $output == *"8.6"* ]]
 }
 
-@test "flags, a Python and an installed torch of another machine are refused" {
+@test "flags, a Python and an installed torch of the wrong machine are refused" {
 	plain
 	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]; e["cxx_flags"] = ["-mavx2"]'
 	matrix m.json '"platform": ["aarch64"]'
@@ -185,7 +185,7 @@ plain() {
 	[[ $stderr == *"std::from_chars("*"): used by kernel.cpp, declared in src/kernel.cpp, /usr/include/c++/"*"/charconv"* ]]
 	[[ $stderr == *"strerrordesc_np: used by kernel.cpp, declared in src/kernel.cpp, /usr/include/string.h   … +1"$'\n'* ]]
 	not grep -E 'by other|, other|GLIBC_2' <<< "$stderr" # nor what is right
-	# The same from the store: nothing is compiled again.
+	# The same from the store, without compiling again.
 	build
 	[[ $stderr == *"mallinfo2: used by kernel.cpp, declared in src/used.h, /usr/include/malloc.h"$'\n'* ]]
 	matrix m.json '"glibc": "2.34"'

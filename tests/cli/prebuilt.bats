@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Wheels that others built: from an index, from a folder, from where a recipe says they were published. Each is
+# Wheels that others built: from an index, from a folder, from the place that a recipe names. Each is
 # opened before it is used.
 # labels: cuda
 # timeout: 600
@@ -75,7 +75,7 @@ tried() {
 	[ "$(jq -r '.prebuilt[] | .package, .wheel, .sha256' m.lock.json)" = \
 		"tiny"$'\n'"$name"$'\n'"$(sha256sum < "$WHEEL" | cut -d' ' -f1)" ]
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" dist/build.json m.lock.json
-	# What is known to load costs no request.
+	# A wheel that is known to load costs no request.
 	local asked
 	asked=$(requests)
 	build --index "prebuilt=$PREBUILT" --locked
@@ -95,7 +95,7 @@ tried() {
 	cmp "dist/$name" "$WHEEL"
 }
 
-@test "wheels that are not what their names say are refused, each with its reason, until one loads" {
+@test "wheels that do not match their names are refused, each with its reason, until one loads" {
 	# In the order of trying: the exact CUDA first.
 	offer module cu13.0torch2.11
 	offer cut cu130torch2.11
@@ -120,7 +120,7 @@ tried() {
 	tried | grep -q "torch2.11.4-.*fails: its WHEEL says 'cp4"
 	tried | grep -q "torch2.11.5-.*fails: its METADATA asks for Python >=4"
 	tried | grep -q "torch2.11.6-.*fails: its METADATA asks for torch==2.9.*, which torch 2.11.0 is not"
-	# Those that say so themselves were never downloaded whole.
+	# Wheels that show the mistake in their metadata were never downloaded whole.
 	[ "$(grep -c 'torch2.11.3.*"range": null' "$ASKED")" -eq 0 ]
 	# One line each where a person asks.
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
@@ -135,12 +135,12 @@ tried() {
 	[ "$(grep -c whl "$ASKED")" -eq "$asked" ]
 }
 
-@test "where none loads the wheel is built, or the matrix's fallback stands in, or the cell is excluded" {
+@test "if none loads, the wheel is built, or the fallback of the matrix is used, or the cell is excluded" {
 	offer module cu13torch2.11
 	serve_wheels
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
 	not grep -q "earlier run" <<< "$output"
-	# What is published from now on is not looked for where a build serves as well, and that is said.
+	# If a build serves as well, newly published wheels are not looked for, and the output says so.
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
 	[[ "$output" == *"asked in an earlier run"*"to query them again:  wheelsmith lock --matrix m.json "*" --update tiny"* ]]
 	build --index "prebuilt=$PREBUILT"
@@ -329,7 +329,7 @@ print(*(x.getsockname()[1] for x in s))')
 		tried | grep -q "its WHEEL says 'cp4"
 		cat access.log
 		if [ "$port" = "$RANGES" ]; then
-			# What lies about itself is not downloaded.
+			# A wheel that contradicts its name is not downloaded.
 			grep -q '^206 .*'"$lying" access.log
 			not grep -q '^200 .*'"$lying" access.log
 			grep -q '^200 /simple/tiny/ .*json' access.log
@@ -343,7 +343,7 @@ print(*(x.getsockname()[1] for x in s))')
 	grep -q '^200 /simple/tiny/ text/html' access.log
 }
 
-@test "a login of the index's URL serves for its files, and stands in no record" {
+@test "a login in the URL of an index is used for its files and written into no record" {
 	offer whole cu13torch2.11
 	serve_wheels auth=me:secret
 	build --index "prebuilt=http://me:secret@${PREBUILT#http://}"
@@ -449,7 +449,7 @@ print(*(x.getsockname()[1] for x in s))')
 		[ "$(jq -r '.prebuilt[].from' m.lock.json)" = "$PWD/two/$name" ]
 		cp m.lock.json pinned.json
 	done
-	# Once more without the lock: neither is judged by what is known of the other.
+	# Once more without the lock: the verdict on one does not decide about the other.
 	cp "$BASE/m.lock.json" m.lock.json
 	rm -r dist
 	build --offline

@@ -36,7 +36,7 @@ torchvision() { # BINDING
 	[ "$(built '.cells[1].decision')" = excluded ]
 	built '.cells[1].tried[0].why' | grep -q 'fails: torchvision/_C.so needs .* that torch 2.5.1 does not export: '
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" dist/build.json m.lock.json
-	# pip takes it by the requirements that were written, beside the torch that it was judged for.
+	# pip installs it by the written requirements, beside the torch of its verdict.
 	[ "$(grep -x 'torch==.*' dist/requirements.txt)" = torch==2.5.1 ]
 	python3 -m pip download -q --no-deps --require-hashes --no-index --find-links dist --python-version 3.11 \
 		--only-binary :all: --platform manylinux1_x86_64 -d got -r <(grep -v ^torch== dist/requirements.txt)

@@ -37,7 +37,7 @@ valid() { # FILE...
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" "$@"
 }
 
-# A server reads it as another user; nobody but owner and group writes.
+# A server reads it as a different user; only owner and group may write.
 @test "an index and a store under any umask" {
 	local mask
 	wheels w "$d86" "$pure"
@@ -152,7 +152,7 @@ valid() { # FILE...
 	publish 0 --verify --to other
 }
 
-@test "the paths that a person is told have the code of one architecture" {
+@test "the printed paths have code for one architecture" {
 	wheels w "$d86" "other 1.0+cu.12.4.torch.2.5.sm.90 cp311-cp311-linux_x86_64 torch==2.5.*" "$pure"
 	publish 0 w --to idx
 	[ "$(grep -v ^@ <<< "$output")" = "idx/cu124-torch2.5-sm86/simple/
@@ -255,7 +255,7 @@ edited() { # COMMAND...
 	END
 }
 
-@test "refused: a RECORD that lies, names that disagree, a label that is not what was measured" {
+@test "refused: a wrong RECORD, names that disagree, a label that differs from the measurement" {
 	wheels w "$d86"
 	wheels good "$pure"
 	publish 0 good --to idx
@@ -306,7 +306,7 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	publish 2 w
 	publish 2 w --to ftp://localhost/x
 	publish 2 --to idx
-	# What is not there makes no index.
+	# A missing folder makes no index.
 	publish 8 nowhere --to new
 	publish 8 w empty --to new
 	[ ! -e new ]
@@ -352,7 +352,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 			left: -1, right: (. == "true"), lengths: [], differences: {}, error: null}]}' --args "$@"
 }
 
-@test "a wheel whose numbers nobody checked on a GPU is refused, where that is demanded" {
+@test "a wheel without a GPU check is refused if the check is required" {
 	wheels w "$d86" "$pure"
 	wheels v "$d90"
 	check w/demo*.whl true true > good
@@ -360,7 +360,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 w --to idx --require-gpu-check good
 	refused "there is no result of a GPU check of this wheel" v --require-gpu-check good
 	refused "the GPU check on NVIDIA Test 9000 did not pass: its case 'varlen' is wrong" v --require-gpu-check good --require-gpu-check bad
-	# One that failed decides, whatever else is said; so do its cases, whatever its verdict.
+	# A failed check decides against all others; so do failed cases, whatever the verdict of the file.
 	check v/demo*.whl true > later
 	refused "its case 'varlen' is wrong" v --require-gpu-check bad --require-gpu-check later
 	refused "its case 'varlen' is wrong" v --require-gpu-check later --require-gpu-check bad
@@ -470,7 +470,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	rm idx/current/manifest.json.sig
 	publish 8 v --to idx --key key --trust key.pub
 	[[ ${lines[0]} == *"'idx' is not signed" ]]
-	# Also where nobody says that it was signed.
+	# Also if the caller does not mention the signature.
 	publish 8 v --to idx --key key
 	[[ ${lines[0]} == "error: 'idx' is not signed: it never was, or somebody removed its signature" ]]
 	[[ $output == *--sign-unsigned* ]]
@@ -480,7 +480,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 --verify --to idx --trust key.pub
 }
 
-# What the cure says is done, and the index is whole again.
+# After the printed command the index is whole again.
 @test "a damaged list is refused with its cure, which heals the index" {
 	local first last damage task
 	wheels w "$d86"
@@ -519,7 +519,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	[[ $output == *"no other snapshot holds: publish the wheels of 'one/files' to a new folder"* ]]
 	publish 0 one/files v --to new
 	publish 0 --verify --to new
-	# One that is not shown, after a rollback.
+	# A snapshot that is not current, after a rollback.
 	rm -rf idx && cp -a clean idx
 	publish 0 --rollback "$first" --to idx
 	chmod u+w "idx/$last/index.json" && echo '{}' > "idx/$last/index.json"
@@ -542,7 +542,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 --verify --to idx
 }
 
-@test "what is not an index stays as it was" {
+@test "a folder that is not an index is not changed" {
 	local task
 	wheels w "$d86"
 	mkdir empty
@@ -629,7 +629,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	done
 }
 
-@test "what leads installers elsewhere is found, and publishing again heals it" {
+@test "a page that misleads installers is found, and publishing again repairs it" {
 	wheels w "$d86"
 	wheels evil "$d86 size=100"
 	publish 0 w --to idx
@@ -666,7 +666,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 w --to idx
 	[[ $output == *"nothing to do"* && $output != *stray* ]]
 	[ -e idx/robots.txt ] && [ -L idx/latest ] && [ -L idx/stable ]
-	# Of a snapshot that is not shown, wheels stay.
+	# Wheels of a snapshot that is not current stay.
 	wheels v "$pure"
 	snapshot=$(readlink idx/current)
 	publish 0 v --to idx
@@ -712,7 +712,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	[ "$(find idx -maxdepth 1 -name '@*' | wc -l)" -eq 6 ]
 }
 
-@test "a licence that is not for everybody is told, once" {
+@test "a restricted licence is reported, once" {
 	wheels w "free 1.0 py3-none-any METADATA:License:_MIT" "nc 1.0 py3-none-any METADATA:License:_CC_BY-NC_4.0" \
 		"kept 1.0 py3-none-any METADATA:Classifier:_License_::_Other/Proprietary_License" \
 		"bsd 1.0 py3-none-any METADATA:License:_BSD-3-Clause,_all_rights_reserved"

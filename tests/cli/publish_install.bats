@@ -102,14 +102,14 @@ each_path() { # pip_takes|uv_takes
 	grep -qF 'demo==1.0+cu.12.4.torch.2.5.sm.86' locked.txt
 	[ "$(grep -c '\.whl\.metadata -' "$BATS_TEST_TMPDIR/log")" -ge 4 ]
 	run -1 grep '\.whl -' "$BATS_TEST_TMPDIR/log"
-	# What was resolved installs, held against the hashes.
+	# the resolved files install, checked by their hashes.
 	rm -rf site
 	tools/bin/pip install --quiet --require-hashes --target site \
 		--index-url "http://127.0.0.1:$port/$path/simple/" -r locked.txt
 	[ "$(installed)" = 1.0+cu.12.4.torch.2.5.sm.86 ]
 }
 
-@test "a wheel that is not what the page says is refused by both" {
+@test "both refuse a wheel that differs from the page" {
 	rm -rf kept
 	cp -a idx kept
 	local wheel

@@ -105,7 +105,7 @@ all_take() {
 	[[ $output == *"denies access (403)"* ]]
 }
 
-@test "what is published passes twine check and check-wheel-contents" {
+@test "published wheels pass twine check and check-wheel-contents" {
 	tools/bin/twine check idx/files/*.whl
 	tools/bin/check-wheel-contents idx/files/*.whl
 }

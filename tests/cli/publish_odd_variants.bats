@@ -86,7 +86,7 @@ sound() {
 	grep -q cu13.0_torch2.11_sm90 out/demo-1.0.dist-info/variant.json
 }
 
-@test "folders have no entries of their own, .data goes along, and modes of another system are ours" {
+@test "no entries for folders, .data is kept, and modes of other systems become ours" {
 	edit 'members = {"demo/": b"", **members}; members[info.replace("dist-info", "data/scripts/run")] = b"#!python\n"'
 	sound
 	[ -e out/demo-1.0.data/scripts/run ]
@@ -123,7 +123,7 @@ for i in zipfile.ZipFile(sys.argv[1]).infolist():
 	[ "$(grep -c dist-info names)" -eq "$(grep -c de-mo-1.0.dist-info names)" ]
 }
 
-@test "a label that says more than the properties has no variant" {
+@test "a label with more than the properties has no variant" {
 	local tag=cp311-cp311-linux_x86_64
 	wheels w "demo 1.0+cu.13.0.torch.2.11.sm.90.dbg.lines $tag torch==2.11.*" "demo 1.0+cu.13.0.torch.2.11.sm.90.mine $tag torch==2.11.*"
 	run -0 "$WHEELSMITH" publish w --variants --to idx
@@ -162,7 +162,7 @@ for i in zipfile.ZipFile(sys.argv[1]).infolist():
 	[[ $output == "error: "*"a variant that it cannot have"* ]]
 }
 
-@test "nobody may write into a variant, as into no published wheel" {
+@test "a variant is read-only, like every published wheel" {
 	umask 002
 	run -0 "$WHEELSMITH" publish w --variants --to idx
 	[ -z "$(find idx/files -type f -perm /222)" ]

@@ -66,7 +66,7 @@ object() { # KEY
 	publish 0 w
 	local wheel
 	wheel=$(basename w/*.whl)
-	# Of the same name, and not in the index.
+	# A file with the same name that is not in the index.
 	rm store/%2F*
 	echo 'of somebody else' > "$(place "files/$wheel")"
 	publish 8 w
@@ -77,7 +77,7 @@ object() { # KEY
 	publish 8 big
 	[[ $output == *"'files/big-1.0-py3-none-any.whl' is in the store with other bytes"* ]]
 	object files/big-1.0-py3-none-any.whl | cmp - <(head -c $bytes /dev/zero)
-	# One that is there already is not sent again.
+	# A wheel that is present is not sent again.
 	rm store/%2F*
 	cp big/*.whl store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
 	: > store.log
@@ -126,7 +126,7 @@ locks() {
 	find store -name '*%2F.publishing*'
 }
 
-@test "one that begins while another is among the pages waits for its end, and then both are in the index" {
+@test "a publisher that starts while another one writes pages waits, and then both are in the index" {
 	bucket pages="$PWD/go"
 	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
 	local first=$! second
@@ -144,7 +144,7 @@ locks() {
 	[ -z "$(locks)" ]
 }
 
-@test "one that is slow among the pages is waited for as long as it lives" {
+@test "a slow publisher is waited for as long as it is alive" {
 	bucket slow=2
 	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
 	local first=$!
@@ -198,7 +198,7 @@ locks() {
 	[ "$(object manifest.json | jq -r .snapshot | cut -d. -f2)" -eq 4 ]
 }
 
-@test "one that gave up among the pages is not waited for" {
+@test "a publisher that gave up among the pages is not waited for" {
 	bucket
 	publish 0 w
 	echo 'interrupted of one that gave up' > "$(place .publishing)"
@@ -210,7 +210,7 @@ locks() {
 	[[ $output == *"nothing to do"* ]]
 }
 
-@test "one that was taken for dead neither writes over the manifest of another nor stays silent" {
+@test "a publisher that lost its lock does not overwrite a newer manifest, and reports it" {
 	bucket pages="$PWD/go"
 	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
 	local first=$! ended=0
@@ -225,7 +225,7 @@ locks() {
 	grep -q "another publisher changed 's3://bucket/team' meanwhile" first.log
 	[ "$(object manifest.json)" = '{"snapshot": "of somebody else"}' ]
 	[ ! -e "$(place index.json)" ]
-	# Whoever has the lock now is told, too.
+	# The message names the current owner of the lock, too.
 	grep -q interrupted "$(place .publishing)"
 }
 
@@ -279,7 +279,7 @@ locks() {
 	done
 }
 
-@test "what is damaged at the top is put again" {
+@test "damaged files at the top are put again" {
 	bucket
 	publish 0 w
 	echo '{}' > "$(place index.json)"

@@ -40,7 +40,7 @@ setup() {
 	wheels w "demo 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any torch==2.5.*" "demo 1.0+cu.12.4.torch.2.5.sm.90 py3-none-any torch==2.5.*"
 }
 
-# Of the gateway's second API, Swift's.
+# A bucket of the gateway's second API, Swift.
 token() {
 	curl -si -H 'X-Auth-User: alice:swift' -H 'X-Auth-Key: alicesecret' "http://127.0.0.1:$PORT/auth/v1.0" | tr -d '\r' \
 		| sed -n 's/^X-Auth-Token: //p'
@@ -58,7 +58,7 @@ keys() {
 	curl -sf -H "X-Auth-Token: $(token)" "${open%/team}?prefix=team/&format=plain" | sed 's,^team/,,'
 }
 
-# Every page says what the manifest says, and every file that a page names is there with its digest.
+# Every page agrees with the manifest, and every file of a page is present with its digest.
 valid() {
 	python3 - "$open" <<- 'END'
 		import hashlib, json, sys, urllib.parse, urllib.request
@@ -103,7 +103,7 @@ valid() {
 	valid
 }
 
-@test "signed; refused for whoever may not, and where there is no bucket" {
+@test "signed; refused for a user without rights, and without a bucket" {
 	run -0 "$WHEELSMITH" publish --new-key key
 	publish 0 w --key key
 	curl -sf "$open/manifest.json" > m
@@ -130,7 +130,7 @@ valid() {
 	curl -sf -X PUT -H "X-Auth-Token: $token" --data-binary 'interrupted' "$open/.publishing"
 	publish 0 v --key key
 	valid
-	# Somebody else wrote a list that nobody signed.
+	# A list without a signature, written by somebody else.
 	name=$(curl -sf "$open/manifest.json" | jq -r .snapshot)
 	curl -sf "$open/index.json" | sed 's/"sha256": "./"sha256": "0/' > newer
 	curl -sf -X PUT -H "X-Auth-Token: $token" --data-binary @newer "$open/@$name/index.json"
@@ -149,7 +149,7 @@ valid() {
 		wheels "v$i" "p$i 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any torch==2.5.* size=20000"
 		delay=$(python3 -c 'import random; print(random.random() * 5)')
 		timeout -s KILL "$delay" "$WHEELSMITH" publish "v$i" --to "s3://$bucket/team" > /dev/null 2>&1 || true
-		# Whatever stands there installs.
+		# Every published state installs.
 		rm -rf site
 		"$tools/pip" install --quiet --no-deps --target site --index-url "$open/cu124-torch2.5-sm86/simple/" demo==1.0
 	done

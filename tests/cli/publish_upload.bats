@@ -47,7 +47,7 @@ pypiserver() {
 	return 1
 }
 
-# The server has the published wheels, byte for byte, and pip gets the METADATA that lies beside each in the index.
+# The server has the published wheels, byte for byte, and pip gets the METADATA that is beside each in the index.
 served() {
 	local wheel name
 	for wheel in "$files"/*.whl; do

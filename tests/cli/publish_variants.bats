@@ -87,7 +87,7 @@ variants() {
 	run -0 "$WHEELSMITH" publish --verify --to idx
 }
 
-@test "what has no variant: another ABI, no CUDA, a stranger's" {
+@test "wheels without a variant: the other ABI, no CUDA, a foreign wheel" {
 	run -0 "$WHEELSMITH" publish others --variants --to idx
 	[[ $output == *"0 new wheel variants (draft PEP 825); only wheels that are bound"* ]]
 	[ ! -e idx/variants ]
@@ -95,7 +95,7 @@ variants() {
 	[[ $output == *"--variants"*"in a folder"* ]]
 }
 
-@test "pip sees no variant, and from the path of its torch the wheel as ever" {
+@test "pip sees no variant, and from the path of its torch the ordinary wheel" {
 	"$WHEELSMITH" publish w others --variants --to idx
 	plain_clients
 	coproc python3 "$WS_ROOT/tests/support/index_server.py" idx "$BATS_TEST_TMPDIR/log" json
@@ -116,7 +116,7 @@ variants() {
 		"demo 1.0.0+cu.13.0.torch.2.11.sm.90 $cp torch==2.11.*" "demo 1.0.0+cu.13.0.torch.2.11.sm.90 cp312-cp312-linux_x86_64 torch==2.11.*"
 	run -0 "$WHEELSMITH" publish two --variants --to idx
 	run -0 "$WHEELSMITH" publish --verify --to idx
-	# What answers is what answers in the paths.
+	# The same wheel answers here and in the paths.
 	python3 - <<- 'END'
 		import json
 		def files(path):
@@ -158,7 +158,7 @@ repack() { # FILE PYTHON
 	END
 }
 
-@test "what a killed publisher left stays, also where another zlib packed it to other bytes" {
+@test "leftovers of a killed publisher stay, also if a different zlib packed them to other bytes" {
 	local file=idx/files/demo-1.0-cp311-cp311-linux_x86_64-cu12.4_torch2.5_sm86.whl there
 	"$WHEELSMITH" publish w/*sm.86* --to idx
 	killed_before_current
@@ -171,7 +171,7 @@ repack() { # FILE PYTHON
 	[ "$there" = "$(sha256sum $file)" ]
 	[ "${there%% *}" = "$(jq -r '.wheels[0].variant.sha256' idx/index.json)" ]
 	run -0 "$WHEELSMITH" publish --verify --to idx
-	# Other contents are refused, as ever.
+	# Other contents are refused as usual.
 	local change
 	for change in 'members[0][1] += b"x"' 'members.append([zipfile.ZipInfo("demo/more.py"), b""])' \
 		'members[0][0].external_attr ^= 0o111 << 16'; do

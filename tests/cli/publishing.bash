@@ -7,7 +7,7 @@ wheels() { # DIR LINE...
 	python3 "$WS_ROOT/tests/support/make_labelled.py" "$@"
 }
 
-# pip and uv as nobody configured them.
+# pip and uv without configuration.
 plain_clients() {
 	export PIP_CONFIG_FILE=/dev/null PIP_NO_CACHE_DIR=1 UV_NO_CONFIG=1 UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never
 	unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX_URL UV_DEFAULT_INDEX UV_INDEX

@@ -95,7 +95,7 @@ reported() {
 	done
 }
 
-@test "what they link to is there" {
+@test "the targets of their links exist" {
 	local page target
 	for page in "${pages[@]}"; do
 		for target in $(grep -oE '\]\([^)#]+\)' "$page" | tr -d '])(' | grep -v '^https:'); do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The README's commands that cost little run as they stand there; those that build are quickstart's and real's.
+# Runs the cheap commands of the README as written; quickstart and the real tests run those that build.
 # labels: network
 # timeout: 300
 
@@ -26,7 +26,7 @@ commands() { # heading, pattern
 	run -0 bash -e script
 	[[ $output == *"wrote my-recipes/"* ]]
 	[[ $output == *"all that it names is there"* ]]
-	# What the last line builds is planned.
+	# The build of the last line is only planned.
 	local build
 	build=$(commands "Adding a package" "wheelsmith recipe")
 	# shellcheck disable=SC2086 # its words

@@ -49,7 +49,7 @@ JSON
 	golden recipe-check-problems
 }
 
-@test "what every extension has is looked for once, at its place" {
+@test "a mistake in a common member is reported once, at its place" {
 	sed -i -e 's|"extensions": \[|"every_extension": {"include": ["csrc", "gone"]},\n  "extensions": [\n    {"module": "demo._D", "binding": "pybind", "sources": ["csrc/bind.cpp"]},|' \
 		recipes/demo/1.0.json
 	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
@@ -216,7 +216,7 @@ JSON
 	"$WHEELSMITH" recipe list demo --recipes mine --json > list.json
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" list.json
 	[ "$(jq -r '.recipes | map(.name) | join(" ")' list.json)" = demo ]
-	# Nobody writes into these.
+	# These folders are read-only.
 	mkfifo mine/demo/3.0.json
 	run timeout 20 "$WHEELSMITH" recipe list demo --recipes mine
 	[ "$status" -eq 0 ]

@@ -40,7 +40,7 @@ for source in json.load(sys.stdin):
 	[[ "$output" == *"module   flash_attn_2_cuda (pybind): 73 units, 72 of them CUDA"* ]]
 }
 
-@test "the draft of causal-conv1d says what the shipped recipe says" {
+@test "the draft of causal-conv1d equals the shipped recipe" {
 	run "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o recipes/
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -151,7 +151,7 @@ torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._versio
 	[ "$(keys git.json '.extensions[0].sources | length')" -eq 2 ]
 }
 
-@test "what is not on the index is named" {
+@test "a name that the index lacks is reported" {
 	run "$WHEELSMITH" recipe new causal-conv1d==77.0
 	echo "$output"
 	[ "$status" -eq 3 ]

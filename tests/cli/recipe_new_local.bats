@@ -71,7 +71,7 @@ setup() {
 	[[ "$output" == *'"csrc/k.cu"'* ]]
 }
 
-@test "without a python3 there is no draft, and it says so" {
+@test "without python3 a draft fails with a message" {
 	mkdir empty
 	PATH=$PWD/empty run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
 	echo "$output"

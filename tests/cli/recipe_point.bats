@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a recipe means at a point of the matrix: the same for the plan, the compilers and the wheel. And
+# The meaning of a recipe at a point of the matrix is the same for the plan, the compilers and the wheel. And
 # what of its sources may reach a command line.
 # labels: cuda
 # timeout: 300

@@ -17,7 +17,7 @@ teardown() {
 	unserve
 }
 
-# demo-ops VERSION: sources, nvcc flags, requirements, and lines that setup.py begins with.
+# demo-ops VERSION: sources, nvcc flags, requirements, and the first lines of setup.py.
 sdist() {
 	local top="demo_ops-$1" file
 	mkdir -p "$top/demo_ops"

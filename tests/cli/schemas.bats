@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the program writes is what schemas/ says, member by member.
+# The output of the program matches schemas/, member by member.
 # timeout: 300
 
 load base
@@ -50,7 +50,7 @@ plan() { # ARGUMENTS
 }
 
 @test "a build: its events, its record, its lock, its wheel" {
-	# torch brings a libnccl, whose names ship: nothing is taken on trust.
+	# torch brings a libnccl, whose names ship, so every symbol is looked up.
 	sed -i 's/^static.*answer/extern "C" int ncclGetVersion(int *);\n&/; s/42/ncclGetVersion(nullptr)/' recipes/tiny/src/module.cpp
 	"$WHEELSMITH" build --matrix m.json --json > events
 	valid events

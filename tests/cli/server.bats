@@ -125,7 +125,7 @@ raw() { # what is sent, as printf takes it
 	[ "$(grep -c "^- .* 501$" log)" -eq 3 ]
 }
 
-@test "a body that nobody reads is not the next request, and one length is enough" {
+@test "an unread body is not parsed as the next request, and a second length is refused" {
 	local head='Host: a\r\nContent-Length: 38\r\n\r\n' next='GET /next HTTP/1.1\r\nHost: a\r\nX-A: 12\r\n\r\n'
 	serve
 	raw "GET /health HTTP/1.1\r\n$head$next"
@@ -219,14 +219,14 @@ wheel_of() { # NAME PYTHON
 	printf '%s\n' "$2" > "stub/$1/__init__.py"
 }
 
-# What attend.report() says, as JSON.
+# The result of attend.report(), as JSON.
 report() { # [VAR=VALUE...]
 	run -0 env PYTHONPATH="$PWD/stub:$WS_ROOT/examples/server" "$@" \
 		python3 -c 'import attend, json; print(json.dumps(attend.report()))'
 	echo "$output"
 }
 
-@test "what flash_attn prints when it is imported and when it ends is not the report" {
+@test "output of flash_attn at import and exit is not the report" {
 	wheel_of flash_attn 'import atexit
 print("{note}: triton is old")
 atexit.register(print, "{bye}")'
@@ -253,7 +253,7 @@ atexit.register(print, "{bye}")'
 	run -0 env PYTHONPATH="$PWD/stub:$WS_ROOT/examples/server" GPUS=1 python3 -c 'import attend
 print(attend.functions(attend.report())[0].__module__, "flash_attn" in __import__("sys").modules)'
 	[ "$output" = "attend True" ]
-	# Who names one gets no other.
+	# A named backend is never replaced.
 	report GPUS=1 WHEELSMITH_ATTENTION=wsk
 	[ "$(jq -r .attn <<< "$output")" = sdpa ]
 }

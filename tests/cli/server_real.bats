@@ -31,7 +31,7 @@ teardown() {
 	[ -z "$SERVER" ] || kill -KILL "$SERVER" 2> /dev/null || true
 }
 
-# Starts the server; sets URL and SERVER. VAR=VALUE... stand in front of its options.
+# Starts the server; sets URL and SERVER. VAR=VALUE... come before its options.
 serve() { # [VAR=VALUE...] [OPTIONS]
 	local set=()
 	while [[ ${1:-} == *=* ]]; do
@@ -116,7 +116,7 @@ complete() { # JSON [CURL ARGUMENTS]
 	run -1 env SERVER_TOKEN=short "$PYTHON" "$WS_ROOT/examples/server/server.py" --port 0
 }
 
-@test "many at once get what each gets alone; more than may wait are told so" {
+@test "concurrent requests get the same answers as single ones; requests beyond the queue are refused" {
 	serve --batch 8
 	local i
 	for i in $(seq 12); do
@@ -189,7 +189,7 @@ complete() { # JSON [CURL ARGUMENTS]
 	grep -q 'stopping: 1 requests were open, 0 are' log
 }
 
-@test "what is still computed when SIGTERM's time is over is cut, and the server ends with 1" {
+@test "a request that outlasts the time after SIGTERM is cut off, and the server ends with 1" {
 	local ended=0
 	serve --grace 0.5
 	curl -s -o answer -H "Authorization: Bearer $TOKEN" "$URL/v1/completions" -d '{"prompt": "hello", "max_tokens": 1000}' 3>&- &

@@ -14,7 +14,7 @@ setup_file() {
 	"$WHEELSMITH" publish --new-key stranger.pem
 	start_nginx
 	export NGINX SERVER=$BATS_FILE_TMPDIR/srv KEYS=$BATS_FILE_TMPDIR
-	# What one host made, for those tests that only read: the package of host units.
+	# The results of one host, for the tests that only read: the package of host units.
 	mkdir first
 	BATS_TEST_TMPDIR=$PWD/first in_place
 	only_host
@@ -43,7 +43,7 @@ reads_from() { # ENDPOINT [KEY]
 @test "a second store makes the package with a kernel without a compile: the same bytes" {
 	found_elsewhere "$NGINX"
 
-	# By now the store has them itself, and asks nobody.
+	# Now the store has them itself and contacts no server.
 	local asked
 	asked=$(wc -l < "$BATS_FILE_TMPDIR/nginx/access.log")
 	build
@@ -60,7 +60,7 @@ reads_from() { # ENDPOINT [KEY]
 	made_here "records that no trusted key has signed"
 }
 
-@test "offline asks nobody" {
+@test "--offline contacts no server" {
 	only_host
 	reads_from http://127.0.0.1:9
 	build --offline
@@ -115,7 +115,7 @@ reads_from() { # ENDPOINT [KEY]
 	unserve
 }
 
-@test "a server that lies gives no wrong file" {
+@test "wrong answers of a server give no wrong file" {
 	only_host
 	# Files with other bytes, of the right length and of others; records that were put under other keys.
 	local how
@@ -198,7 +198,7 @@ reads_from() { # ENDPOINT [KEY]
 	not grep -q '"GET.*secret' "$BATS_FILE_TMPDIR/nginx/access.log"
 }
 
-@test "what is wrong in the configuration is said before anything is built" {
+@test "mistakes in the configuration are reported before any action" {
 	only_host
 	local members
 	while IFS='|' read -r members expected; do

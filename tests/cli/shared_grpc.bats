@@ -114,7 +114,7 @@ with_large() {
 	[[ "$stderr" != *secret* ]]
 }
 
-# Of lines ENDPOINT|MEMBERS|WORDS.
+# Reads lines ENDPOINT|MEMBERS|WORDS.
 each_is_left() {
 	local endpoint members says
 	while IFS='|' read -r endpoint members says; do
@@ -176,7 +176,7 @@ each_is_left() {
 	done
 }
 
-@test "what is wrong in the configuration is said before anything is built" {
+@test "mistakes in the configuration are reported before any action" {
 	only_host
 	local endpoint members expected
 	while IFS='|' read -r endpoint members expected; do

@@ -27,7 +27,7 @@ setup_file() {
 	"$WHEELSMITH" build --matrix m.json 2> first.log
 	FIRST=$(wheel_sum)
 	export FIRST LOCK=$PWD/m.lock.json
-	# One host tells both servers: what it had from the first, it did not download.
+	# one host writes to both servers: files that came from the first were not downloaded.
 	local server
 	for server in "$NGINX" "$GRPC"; do
 		rm -rf "$WHEELSMITH_STORE" dist
@@ -49,13 +49,13 @@ begin() {
 	only_host
 }
 
-# What is downloaded comes from the server that `serve` started.
+# Downloads come from the server that `serve` started.
 here() {
 	export WHEELSMITH_INDEX=$INDEX
 	recipe 'r["source"] = [{"sdist": "tiny-1.0.tar.gz", "sha256": "'"$(sha256sum < "$KEYS/www/x/files/tiny-1.0.tar.gz" | cut -d' ' -f1)"'"}]'
 }
 
-# Whoever downloads fails: nobody listens there.
+# A download would fail: no server listens there.
 nowhere() {
 	cp "$LOCK" .
 	INDEX=http://127.0.0.1:9/simple here
@@ -138,7 +138,7 @@ downloaded_here() {
 	unserve
 }
 
-@test "offline and plan ask nobody" {
+@test "--offline and plan contact no server" {
 	local asked
 	asked=$(wc -l < "$KEYS/nginx/access.log")
 	nowhere
@@ -161,7 +161,7 @@ downloaded_here() {
 	unserve
 }
 
-@test "a server that lost a file has misses; what was downloaded is told again" {
+@test "a server that lost a file has misses; the downloads are written to it again" {
 	serve "$KEYS/www"
 	here
 	cp -r "$SERVER" lost
@@ -179,7 +179,7 @@ downloaded_here() {
 	unserve
 }
 
-@test "a server that lies gives no wrong file" {
+@test "wrong answers of a server give no wrong file" {
 	serve "$KEYS/www"
 	here
 	local how

@@ -17,7 +17,7 @@ nothing_ran() {
 	[ -z "$(ran)" ] && [[ "$stderr" == *" 0 ran"* ]]
 }
 
-# All was made here, the wheel is the same, and there is one warning, which says so.
+# All actions ran here, the wheel is the same, and one warning has these words.
 made_here() { # WORDS OF THE WARNING
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
@@ -34,7 +34,7 @@ wait_for() { # PORT
 	return 1
 }
 
-# The configuration of docs/farm.md, but for paths and the port; writers have a password.
+# The configuration of docs/farm.md, with other paths and a free port; writers have a password.
 start_nginx() {
 	needs nginx openssl
 	local run=$PWD/nginx port

@@ -30,7 +30,7 @@ follow() { # UNIT
 	run "$folder/run"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"#error of the first"* ]]
-	# What is mended in the person's own sources is seen by the next shell.
+	# the next shell sees changes in the user's own sources.
 	sed -i '/#error/d' recipes/tiny/src/kernel.cpp
 	follow kernel.cpp
 	run -0 "$folder/run"

@@ -91,7 +91,7 @@ other_tool() { # PATH
 	[ "$(built '.failures | length')" -eq 1 ]
 }
 
-# The store's result of ptxas names the cubin that it had of another text.
+# The stored result of ptxas names the cubin of a different text.
 swap_cubin() { # OLD NEW
 	python3 - "$WHEELSMITH_STORE" "$1" "$2" <<- 'END'
 		import hashlib, os, sys
@@ -121,7 +121,7 @@ cubins() {
 	[[ "$stderr" == *"replay kernel.cu ($CELL): equal: kernel."*"ptx, kernel."*"cubin, unit.o"* ]]
 	local right wrong
 	right=$(cubins)
-	# What is found in the store is compared as well; the other way is never found there.
+	# Results of the store are compared as well; the single nvcc command is never taken from the store.
 	build --check-replay 1
 	[ "$status" -eq 0 ]
 	[ "$(built .actions.ran)" -eq 0 ]
@@ -172,7 +172,7 @@ cubins() {
 	[[ "$stderr" == *"replay kernel.cu ($CELL): not compared: the host compiler is not gcc"* ]]
 }
 
-@test "what a command waited for, and why it ran" {
+@test "the inputs that a command waited for, and the reason why it ran" {
 	build --why kernel.cu
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"ptxas kernel.cu (sm_86)  began at "*"waited for cicc kernel.cu (compute_86), then "*" for a slot"* ]]

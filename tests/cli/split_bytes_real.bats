@@ -17,7 +17,7 @@ unit() { # FOLDER/NAME: its text is stdin
 	cat > "recipes/kinds/src/$1.cu"
 }
 
-# Units that know nothing of torch.
+# Units without torch.
 plain_units() {
 	unit plain/extern <<- 'END'
 		__global__ void add(float *x) { x[threadIdx.x] += 1; }
@@ -180,7 +180,7 @@ write_matrix() { # CUDA [MEMBERS]
 		\"debug_info\": \"lines\", \"glibc\": \"2.28\", \"recipes\": \"recipes\", \"policy\": \"build-only\"${2:+, $2}}" > m.json
 }
 
-# With -lineinfo one nvcc writes the folder that it runs in: its PTX is ours but for that.
+# With -lineinfo one nvcc writes the folder that it runs in: its PTX equals ours except for that folder.
 lines_by_hand() { # FILE...
 	local folder file sum
 	for file; do
@@ -283,7 +283,7 @@ with_torch() { # CUDA TORCH
 	done
 }
 
-# Toolkits before 13.0 know no --frandom-seed: cudafe++ makes up a name, by which host and kernels know each other.
+# Toolkits before 13.0 have no --frandom-seed: cudafe++ generates a random name that host and kernel code share.
 @test "CUDA 12.4: another architecture, of a unit without an external function, has the name of the first" {
 	plain_units
 	find recipes/kinds/src -name '*.cu' ! -name no_extern.cu -delete

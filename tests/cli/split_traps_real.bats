@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What deceives builds that keep the results of nvcc's own commands: each case ends in the object that one nvcc makes.
+# Traps for builds that cache the results of nvcc's steps: each case must end in the object of a single nvcc command.
 # labels: cuda real
 # timeout: 900
 
@@ -72,7 +72,7 @@ flip_all() { # PATTERN
 	matrix m.json '"arch": ["8.0;8.6"]'
 	build -v
 	[ "$status" -eq 0 ]
-	# What is compiled for 8.6 sees the list as well.
+	# The compilation for 8.6 sees the list as well.
 	[[ "$(ran_parts)" == *"ptxas sm_80;"* ]]
 	CELL=$(built '.cells[0].cell')
 	same_as_whole
@@ -109,7 +109,7 @@ flip_all() { # PATTERN
 	build
 	[ "$status" -eq 0 ]
 	unzip -oq dist/*.whl 'tiny/_C*' -d unpacked
-	# The kernels' own names are two: the compiler told the units apart.
+	# The kernels have two different names: the compiler distinguished the units.
 	[ "$(strings -a unpacked/tiny/_C*.so | grep -o '_GLOBAL__N__[0-9a-f]*_7_same_cu_[0-9a-f]*' | sort -u | wc -l)" -ge 2 ]
 }
 

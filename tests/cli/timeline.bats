@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a build tells of itself: a trace, a page, sums by stage.
+# Reports of a build about itself: a trace, a page, sums by stage.
 # labels: cuda
 # timeout: 600
 
@@ -64,7 +64,7 @@ setup() {
 	build --report page.html --trace nowhere/trace.json
 	[ "$status" -eq 5 ]
 	[ -s page.html ]
-	# What a rename would take away.
+	# Files that a rename would remove.
 	mkfifo pipe
 	build --report pipe
 	[ "$status" -eq 5 ]

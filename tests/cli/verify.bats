@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Wheels of small modules made here, each right but for one thing, and what verify says of them.
+# Wheels of small modules, each with one mistake, and the verdicts on them.
 # timeout: 300
 
 bats_require_minimum_version 1.5.0
@@ -131,7 +131,7 @@ JSON
 	says "exports no function 'PyInit_demo'"
 }
 
-@test "what the recipe imports is there, for this Python, and has its kernels" {
+@test "the modules that the recipe imports exist for this Python and have their kernels" {
 	mkdir -p recipes/demo
 	cat > recipes/demo/1.0.json <<'JSON'
 {"name": "demo", "version": "1.0", "source": [{"folder": "."}], "check": {"import": ["demo", "demo_pure"]},
@@ -188,7 +188,7 @@ JSON
 	module demo part -- -l:libpart.so '-Wl,-rpath,$ORIGIN/demo.libs'
 	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
 	verify 0 $wheel --torch 2.5.1
-	# What it loads must load as well.
+	# The libraries that it loads must load as well.
 	gcc -shared -fPIC -x c - -Wl,-soname,libpart.so -o libpart.so -L. -l:libc10.so \
 		<<< 'void _ZN3c1010gone_since_ever(void); void part(void) {_ZN3c1010gone_since_ever();}'
 	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
@@ -202,7 +202,7 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 		<<< "${3:+void $3(void);} void $2(void) {${3:+$3();}}"
 }
 
-@test "what another module brings along, what is one of several, what is others' to bring" {
+@test "libraries that another module brings, one of several modules, libraries that other packages bring" {
 	# By itself it would not find torch's name.
 	library libpart.so part $good
 	# shellcheck disable=SC2016 # the loader's
@@ -232,10 +232,10 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	verify 1 $wheel --torch 2.5.1
 	pack $wheel demo.$suffix=demo.so demo/k_2_7_1.$suffix=k_2_7_1.so demo/other.$suffix=k_2_8_0.so
 	verify 1 $wheel --torch 2.5.1
-	# Of two for other Pythons each takes its own.
+	# Each of two Pythons takes its own module.
 	pack $wheel demo.$suffix=demo.so demo/k.$suffix=k_2_8_0.so demo/k.${suffix/311/312}=k_2_8_0.so
 	verify 1 $wheel --torch 2.5.1
-	# Which of them decides is another thing in each torch.
+	# The deciding one differs between torch releases.
 	library libk_cu11.so f $good -l:libc10.so
 	module demo
 	pack $wheel demo.$suffix=demo.so demo/libk_cu12.so=libk_cu12.so demo/libk_cu11.so=libk_cu11.so
@@ -257,7 +257,7 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/METADATA=METADATA
 	verify 7 $wheel --torch 2.5.1
 	says "needs the library 'libnowhere.so.3', which a wheel that METADATA requires may have: nowhere-libs"
-	# What its recipe imports must load.
+	# Modules that its recipe imports must load.
 	module demo thing -- -l:libnowhere.so.3
 	module more
 	pack $wheel demo.$suffix=demo.so more.$suffix=more.so
@@ -280,7 +280,7 @@ JSON
 	pack $wheel demo/more.$suffix=more.so
 	verify 1 $wheel --torch 2.5.1
 	says "which torch 2.5.1 brings and does not load"
-	# One that nobody has is the reason, whichever comes first.
+	# The reason is a library that nothing provides, whatever the order.
 	module more -- -l:libcusolver.so.11 -l:libnowhere.so.3
 	pack $wheel demo.$suffix=demo.so demo/more.$suffix=more.so
 	verify 7 $wheel --torch 2.5.1
@@ -318,7 +318,7 @@ JSON
 	says "unknown" "'libnowhere.so.3', which torch 2.5.1 does not bring"
 }
 
-@test "what a module lacks of libraries is one finding, and why is not said twice" {
+@test "the missing libraries of a module are one finding, with one reason" {
 	local name
 	for name in libnowhere.so.4 libnowhere.so.5; do
 		gcc -shared -nostdlib -x c /dev/null -Wl,-soname,$name -o $name
@@ -421,13 +421,13 @@ metadata() { # LINE...
 	says "its METADATA asks for Python >=3.12, which 3.11 is not"
 	metadata "Requires-Python: >=3.11.4,<3.11.9"
 	verify 0 $wheel --torch 2.5.1
-	# A missing name says more.
+	# A missing symbol is more specific.
 	metadata "Requires-Dist: torch==2.5.1"
 	verify 1 $wheel --torch 2.7.1
 	says "fails $wheel" "excluded its METADATA"
 }
 
-@test "labels that lie: METADATA and WHEEL are of another wheel" {
+@test "wrong labels: METADATA and WHEEL belong to a different wheel" {
 	module demo $good -- -l:libc10.so
 	demo
 	cp $wheel other-1.0-cp311-cp311-linux_x86_64.whl
@@ -485,7 +485,7 @@ metadata() { # LINE...
 }
 
 @test "strict: what was taken on trust is unknown" {
-	# Whose C API is not listed: free-threaded interpreters.
+	# Interpreters without a list of their C API: free-threaded ones.
 	module demo PyModule_Create2
 	pack demo-1.0-cp314-cp314t-linux_x86_64.whl demo.cpython-314t-x86_64-linux-gnu.so=demo.so
 	verify 0 demo-1.0-cp314-cp314t-linux_x86_64.whl --torch 2.11.0
@@ -515,7 +515,7 @@ metadata() { # LINE...
 	verify 5 nowhere.whl --torch 2.5.1
 }
 
-@test "what it prints as JSON is what the schema says" {
+@test "its JSON matches the schema" {
 	python3 -c 'import jsonschema' 2> /dev/null || cannot_run "python3 has no jsonschema (./dev setup)"
 	module demo cuInit
 	demo

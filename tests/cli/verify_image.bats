@@ -19,7 +19,7 @@ look() { # PYTHON
 	echo "$output"
 }
 
-@test "a server that says nothing has its time, and no more" {
+@test "a silent server is stopped at its time limit" {
 	echo 'import time; time.sleep(60)' > silent.py
 	look 'verify_image.try_server(findings, "silent.py", 0.5)'
 	[[ $output == "fails   'silent.py' does not serve /health: it said nothing" ]]
@@ -28,7 +28,7 @@ look() { # PYTHON
 	[[ $output == "fails   'ends.py' does not serve /health: no model" ]]
 }
 
-# A server that says its port after SAYS, as one writes it who logs, and answers with BODY.
+# A server that logs SAYS, prints its port, and answers with BODY.
 server() { # SAYS BODY
 	cat > odd.py <<- END
 		import http.server, signal, sys
@@ -71,7 +71,7 @@ ok      'odd.py' ends with 0 on SIGTERM" ]
 	END
 	look 'verify_image.try_server(findings, "other.py", 1)'
 	[ "$output" = "fails   'other.py' does not serve /health: it said nothing" ]
-	# One that does not end is killed.
+	# A server that does not end is killed.
 	printf 'import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(1, flush=True)\nsignal.pause()\n' > stays.py
 	look 'import subprocess
 wait = subprocess.Popen.wait
@@ -176,7 +176,7 @@ atexit.register(print, 'bye')" "$DOCTOR"
 	[[ $output == *"fails   demo 1.0: it has no RECORD"* ]]
 }
 
-# What is installed: one file, and METADATA's VERSION.
+# The installed files: one file, and METADATA with VERSION.
 installed() { # NAME VERSION
 	rm -rf site/"${1//-/_}"*
 	mkdir -p "site/${1//-/_}-$2.dist-info"
@@ -193,7 +193,7 @@ cells() {
 		reason: "it was so"} + if .[4] then {metadata_version: .[4]} else {} end]}' > build.json
 }
 
-# What is said of it beside torch 2.5.1 and this Python.
+# The verdict on it beside torch 2.5.1 and this Python.
 compared() {
 	look 'import os; os.makedirs("site", exist_ok=True)
 sys.path = [p for p in sys.path if "-packages" not in p]
@@ -266,7 +266,7 @@ ok      demo: build, installed" ]
 	installed demo 1.0+sm.80
 	compared
 	[[ $output == *"fails   demo: 1.0+sm.80 is installed, not 1.0+sm.86 (build) or 1.0+sm.90 (build)" ]]
-	# Nothing for this Python: each has to be one that was meant to be nothing.
+	# No wheel for this Python: each cell must be excluded on purpose.
 	cells <<- END
 		demo-1.0/torch2.5.1/cu12.4/$CP/sm86 fallback - -
 		demo-1.0/torch2.5.1/cu12.4/$CP/sm90 failed - -
@@ -285,7 +285,7 @@ ok      other: excluded: it was so" ]
 	[ "$output" = "error: no container engine answers: docker, podman, buildah" ]
 }
 
-# An engine that answers as docker and buildah do, but for one word at which it hangs, as its children do.
+# An engine that answers like docker and buildah, and hangs with its children at one command.
 engine() { # NAME HANGS_AT
 	mkdir -p bin prefix/bin
 	printf '#!/bin/sh\n' > prefix/bin/wheelsmith
@@ -323,18 +323,18 @@ verify_image() { # ARGUMENT...
 		"buildah run") grep -qx "rm a-container" asked ;;
 		esac
 	done
-	# What was found stands, and what is left is named.
+	# findings are kept, and the remaining checks are named.
 	engine buildah rm
 	verify_image --engine buildah --timeout 0.5
 	[ "$status" -eq 1 ]
 	[ "$stderr" = "warning: the container a-container is left: 'buildah rm a-container' did not end within 0.5 s" ]
-	# Buildah alone, and an image that cannot be looked into: that is no finding.
+	# buildah alone, and an unreadable image: that is not a finding.
 	engine buildah nothing
 	NO_PYTHON=1 verify_image --engine buildah
 	[ "$status" -eq 2 ]
 	[ "$stderr" = "error: python3 does not start in 'an-image', and it is what looks inside" ]
 	grep -qx "rm a-container" asked
-	# Where nobody was named, the next one is asked.
+	# without a named engine the next one is tried.
 	engine docker info
 	engine podman nothing
 	verify_image --timeout 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The long proof of verify: what it says of real wheels in real torches is what dlopen then does.
+# The long proof of verify: its verdicts on real wheels in real torches equal the results of dlopen.
 # labels: network real
 # timeout: 14400
 

@@ -33,7 +33,7 @@ refuses() { # WORDS...
 	[[ "$output" == *"1 to build"* ]]
 }
 
-@test "nothing of what is left out is in it" {
+@test "the program contains no part that was left out" {
 	needs nm
 	[ "$(nm "$WHEELSMITH" | grep -cE ' (U|T) (nghttp2_|protobuf_c_|reapi__)')" -gt 10 ]
 	run nm "$BARE"
@@ -55,7 +55,7 @@ refuses() { # WORDS...
 	[[ "$output" == *"no build farms and no shared results: libprotobuf-c"* ]]
 	grep -q 'without_remote' bare/build.ninja
 	[ "$(grep -c 'builder/remote/.*\.c\.o:' bare/build.ninja)" -eq 0 ]
-	# Of the tests those that are about it are left out, too.
+	# Its tests are left out, too.
 	grep -q 'fuzz_zip' bare/build.ninja
 	[ "$(grep -cE 'fuzz_farm|shared_results_driver|test_net_rpc' bare/build.ninja)" -eq 0 ]
 	run cmake -S "$WS_ROOT" -B wanted -G Ninja -D BUILD_TESTING=OFF -D WS_REMOTE=ON
