@@ -398,6 +398,9 @@ start(struct exchange *x)
 		break;
 	}
 	if (!ws_url_parse(request->url, run->a, &x->hop, run->err)) {
+		if (run->err && run->batch->each) {
+			run->err->kind = WS_ERR_FETCH; /* of this request alone */
+		}
 		return false;
 	}
 	remember_login(run->http, &x->hop);
@@ -619,16 +622,16 @@ watch_pace(struct exchange *x, int64_t now)
 	x->window_bytes = moved;
 }
 
-/* Where each request is by itself, the failure of @x is its end and not the batch's. */
+/* In a batch of independent requests a failure of the network ends only its own request. */
 static void
-forgive(struct exchange *x)
+contain_failure(struct exchange *x)
 {
 	struct run *run = x->run;
 	const struct ws_err *err = run->err;
 	bool own = run->failed && run->batch->each;
 	if (own && x->request->failure && err) {
 		*x->request->failure = *err;
-		own = err->kind == WS_ERR_FETCH; /* a disk that is full fails them all */
+		own = err->kind == WS_ERR_FETCH; /* a full disk ends the batch */
 	}
 	if (own) {
 		run->failed = false;
@@ -649,7 +652,7 @@ start_due(struct run *run)
 		struct exchange *x = &run->exchanges[i];
 		if (x->state == WAITING && x->due_ms <= now && !start(x)) {
 			run->failed = true;
-			forgive(x);
+			contain_failure(x);
 		}
 	}
 }
@@ -665,13 +668,13 @@ turn(struct run *run)
 	}
 	while (t && !run->failed) {
 		decide((struct exchange *)t);
-		forgive((struct exchange *)t);
+		contain_failure((struct exchange *)t);
 		t = ws_wire_wait(run->http->wire, -1, 0);
 	}
 	int64_t now = ws_clock_ms();
 	for (size_t i = 0; i < run->batch->count && !run->failed; i++) {
 		watch_pace(&run->exchanges[i], now);
-		forgive(&run->exchanges[i]);
+		contain_failure(&run->exchanges[i]);
 	}
 }
 

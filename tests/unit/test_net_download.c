@@ -85,6 +85,20 @@ WS_TEST(each_by_itself_as_many_come_as_can)
 	assert_fails(ws_download_each(w.http, &files[0], 1, &err), err, WS_ERR_IO);
 }
 
+WS_TEST(a_malformed_url_fails_alone)
+{
+	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
+	struct ws_download files[] = {
+		ws_downloads_file(&w, "~late=1"), ws_downloads_file(&w, "~late=1")};
+	struct ws_err err;
+	files[0].url = "http://h:99999/x.whl";
+	files[0].path = ws_arena_printf(a, "%s0", w.path);
+	files[0].partial = ws_arena_printf(a, "%s0", w.partial);
+	assert_ok(ws_download_each(w.http, files, WS_LEN(files), &err), err);
+	assert_contains(files[0].failure.text, "is not an http or https URL");
+	ws_downloads_assert_landed(&w, &files[1]);
+}
+
 WS_TEST(an_encoding_is_refused)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);

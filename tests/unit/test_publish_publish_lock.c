@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "publish/bucket/publish_lock.h"
 #include "publish_world.h"
+#include "sys/clock.h"
 
 #include <curl/curl.h>
 
@@ -78,7 +79,7 @@ held(struct scene *s, struct ws_arena *a)
 	return ws_world_object(s->dir, WS_INDEX_LOCK, a);
 }
 
-WS_TEST(a_lock_is_there_while_it_is_held_and_nothing_of_it_afterwards)
+WS_TEST(a_lock_exists_while_it_is_held)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
@@ -92,25 +93,45 @@ WS_TEST(a_lock_is_there_while_it_is_held_and_nothing_of_it_afterwards)
 	assert_int_equal(s->told, 0);
 }
 
-WS_TEST(a_lock_is_renewed_when_it_is_time_and_not_before)
+WS_TEST(a_lock_is_renewed_in_time_and_not_before)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a);
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
 	const char *first = held(s, a);
-	assert_ok(ws_publish_lock_renew(&one, &err), err);
+	assert_ok(ws_publish_lock_renew(&one, 0, &err), err);
 	assert_string_equal(held(s, a), first);
 	for (int i = 0; i < 2; i++) {
 		one.renewed_ms -= 1000 * 60;
-		assert_ok(ws_publish_lock_renew(&one, &err), err);
+		assert_ok(ws_publish_lock_renew(&one, 0, &err), err);
 		assert_string_not_equal(held(s, a), first);
 		first = held(s, a);
 	}
 }
 
-/* It was paused for long, and another has the lock: it is told, and so is the other. */
-WS_TEST(who_was_taken_for_dead_loses_and_tells_the_other)
+/* A page that takes longer than 10 s to send does not cost its holder the lock. */
+WS_TEST(a_large_page_extends_the_lock)
+{
+	struct ws_err err = {0};
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	const char *first = held(s, a);
+	assert_ok(ws_publish_lock_renew(&one, 1000, &err), err);
+	assert_string_equal(held(s, a), first);
+	assert_ok(ws_publish_lock_renew(&one, 64 << 20, &err), err);
+	assert_true(ws_ends_with(held(s, a), " 1034\n"));
+	assert_ok(ws_publish_lock_renew(&one, 0, &err), err); /* the next page is small again */
+	assert_true(ws_ends_with(held(s, a), " 10\n"));
+	ws_world_put(s->dir, WS_INDEX_LOCK, ws_arena_printf(a, "%s 9 13\n", one.name), a);
+	int64_t began_ms = ws_clock_ms();
+	assert_ok(ws_publish_lock_acquire(&two, &err), err);
+	assert_true(ws_clock_ms() - began_ms >= 12000);
+}
+
+/* The old holder was paused for long. */
+WS_TEST(a_replaced_holder_and_its_successor_both_fail)
 {
 	struct ws_err err = {0}, other_err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
@@ -120,22 +141,22 @@ WS_TEST(who_was_taken_for_dead_loses_and_tells_the_other)
 	assert_ok(ws_publish_lock_acquire(&two, &err), err);
 	assert_true(two.interrupted);
 	one.renewed_ms = two.renewed_ms = -60 * 1000;
-	assert_fails(ws_publish_lock_renew(&one, &err), err, WS_ERR_PUBLISH);
+	assert_fails(ws_publish_lock_renew(&one, 0, &err), err, WS_ERR_PUBLISH);
 	assert_true(one.lost);
 	ws_publish_lock_release(&one, false);
-	assert_fails(ws_publish_lock_renew(&two, &other_err), other_err, WS_ERR_PUBLISH);
+	assert_fails(ws_publish_lock_renew(&two, 0, &other_err), other_err, WS_ERR_PUBLISH);
 	assert_contains(other_err.text, "another publisher changed");
 }
 
-/* Two saw it dead; the other was quicker by a moment. */
-WS_TEST(of_two_that_wait_for_one_that_died_one_has_the_lock)
+/* Both saw an abandoned lock; the other replaced it first. */
+WS_TEST(one_of_two_waiting_publishers_gets_the_lock)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a);
 	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
 	ws_world_put(s->dir, WS_INDEX_LOCK, "interrupted by hand", a);
-	s->order.stop = &stop; /* who waits any longer gives up */
+	s->order.stop = &stop; /* waiting longer is an error */
 	before.puts = 2;       /* it creates the lock, which is refused, and replaces it */
 	before.dir = s->dir;
 	before.lock = "the other 1";
@@ -146,7 +167,7 @@ WS_TEST(of_two_that_wait_for_one_that_died_one_has_the_lock)
 	assert_string_equal(held(s, a), "the other 1");
 }
 
-WS_TEST(who_gives_up_among_the_pages_says_so_and_the_next_one_does_not_wait)
+WS_TEST(an_interrupted_holder_marks_the_lock_and_the_next_does_not_wait)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
@@ -171,7 +192,7 @@ WS_TEST(a_lock_of_another_is_not_removed)
 	assert_string_equal(held(s, a), "of somebody else");
 }
 
-WS_TEST(who_waits_can_be_stopped)
+WS_TEST(waiting_can_be_stopped)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
@@ -185,7 +206,7 @@ WS_TEST(who_waits_can_be_stopped)
 	assert_true(ws_starts_with(held(s, a), one.name));
 }
 
-WS_TEST(a_store_without_conditions_or_that_does_not_heed_them_is_refused)
+WS_TEST(a_store_without_working_conditions_is_refused)
 {
 	static const char *const faults[] = {"refuses", "ignores"};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {

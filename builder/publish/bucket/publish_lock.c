@@ -3,12 +3,15 @@
 #include "base/fs.h"
 #include "sys/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define DEAD_AFTER_S 10
+#define SLOWEST_BYTES_PER_S (64 << 10)
+#define LONGEST_ALLOWANCE_S 3600
 #define RENEW_MS 3000
-#define INTERRUPTED "interrupted" /* what a holder leaves that gave up */
+#define INTERRUPTED "interrupted" /* text of a lock whose holder gave up */
 #define LARGEST ((size_t)1000)
 
 static bool
@@ -104,10 +107,13 @@ ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err)
 /* ---- having it ---- */
 
 static const char *
-next_text(struct ws_publish_lock *lock)
+next_text(struct ws_publish_lock *lock, uint64_t bytes)
 {
+	uint64_t allowance_s = DEAD_AFTER_S + bytes / SLOWEST_BYTES_PER_S;
+	lock->allowance_s =
+		allowance_s < LONGEST_ALLOWANCE_S ? (unsigned)allowance_s : LONGEST_ALLOWANCE_S;
 	lock->renewed_ms = ws_clock_ms();
-	return ws_arena_printf(lock->a, "%s %u\n", lock->name, ++lock->renewals);
+	return ws_arena_printf(lock->a, "%s %u %u\n", lock->name, ++lock->renewals, lock->allowance_s);
 }
 
 bool
@@ -119,8 +125,19 @@ ws_publish_lock_lose(struct ws_publish_lock *lock, struct ws_err *err)
 	return ws_err_cure(err, "publish again, and let the other publisher do so too");
 }
 
-/* Until the lock is gone or its holder is taken for dead, which sets lock->etag to that of what it
- * left. */
+/* The last word of the lock's text, in seconds. */
+static unsigned
+allowance_of(const char *text)
+{
+	const char *word = strrchr(text, ' ');
+	unsigned long allowance_s = word ? strtoul(word, NULL, 10) : 0;
+	return allowance_s < DEAD_AFTER_S       ? DEAD_AFTER_S
+		: allowance_s > LONGEST_ALLOWANCE_S ? LONGEST_ALLOWANCE_S
+											: (unsigned)allowance_s;
+}
+
+/* Returns when the lock is gone, or when it was not renewed in time; then lock->etag is that of the
+ * abandoned lock. */
 static bool
 await_end(struct ws_publish_lock *lock, bool *dead, struct ws_err *err)
 {
@@ -135,7 +152,8 @@ await_end(struct ws_publish_lock *lock, bool *dead, struct ws_err *err)
 		}
 		still = strcmp(seen, now.etag) == 0 ? still : 0;
 		memcpy(seen, now.etag, sizeof(seen));
-		*dead = still >= DEAD_AFTER_S || ws_starts_with(ws_buf_text(&now.text), INTERRUPTED);
+		*dead = still >= allowance_of(ws_buf_text(&now.text))
+			|| ws_starts_with(ws_buf_text(&now.text), INTERRUPTED);
 		done = *dead || rest_a_second(lock, err);
 	}
 	memcpy(lock->etag, seen, sizeof(seen));
@@ -148,7 +166,7 @@ ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err)
 {
 	bool told = false, dead;
 	enum ws_put put;
-	while ((put = create(lock, WS_INDEX_LOCK, next_text(lock), err)) == WS_PUT_REFUSED) {
+	while ((put = create(lock, WS_INDEX_LOCK, next_text(lock, 0), err)) == WS_PUT_REFUSED) {
 		if (!told && lock->order->wait) {
 			lock->order->wait(lock->order->self, lock->order->target);
 		}
@@ -156,7 +174,7 @@ ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err)
 		if (!await_end(lock, &dead, err)) {
 			return false;
 		}
-		put = dead ? replace(lock, WS_INDEX_LOCK, next_text(lock), err) : WS_PUT_REFUSED;
+		put = dead ? replace(lock, WS_INDEX_LOCK, next_text(lock, 0), err) : WS_PUT_REFUSED;
 		if (put == WS_PUT_DONE) {
 			lock->interrupted = true;
 			break;
@@ -166,16 +184,19 @@ ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err)
 }
 
 bool
-ws_publish_lock_renew(struct ws_publish_lock *lock, struct ws_err *err)
+ws_publish_lock_renew(struct ws_publish_lock *lock, uint64_t bytes, struct ws_err *err)
 {
-	if (ws_clock_ms() < lock->renewed_ms + RENEW_MS) {
+	/* A small object needs no more than the time that is left until the lock is due. */
+	bool is_large = bytes > (uint64_t)SLOWEST_BYTES_PER_S * (DEAD_AFTER_S / 2);
+	if (ws_clock_ms() < lock->renewed_ms + RENEW_MS && !is_large
+		&& lock->allowance_s == DEAD_AFTER_S) {
 		return true;
 	}
-	enum ws_put put = replace(lock, WS_INDEX_LOCK, next_text(lock), err);
+	enum ws_put put = replace(lock, WS_INDEX_LOCK, next_text(lock, is_large ? bytes : 0), err);
 	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && ws_publish_lock_lose(lock, err));
 }
 
-/* Whoever has it now is told, too, that its pages may be another's. */
+/* Also in the lock of a successor: its pages may be mixed with ours. */
 static void
 leave_interrupted(struct ws_publish_lock *lock)
 {

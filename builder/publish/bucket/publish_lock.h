@@ -1,14 +1,13 @@
 /**
- * lock.h - one publisher at a time writes the pages of an index in an object store
+ * publish_lock.h - a lock in an object store: one publisher at a time writes the pages of an index
  *
- * The lock is an object, ".publishing". Who puts it where none is (If-None-Match: *) holds it and
- * renews it every few seconds (If-Match). While it changes, another waits; ten seconds without a
- * change, and its holder is taken for dead: of those who wait one replaces it (If-Match), and puts
- * all pages, as the dead one may have left some. Who is paused for longer and comes back finds that
- * out at its next renewal.
+ * The lock is the object ".publishing". A publisher creates it with If-None-Match: * and renews it
+ * every few seconds with If-Match. Its text ends with the seconds in which it will be renewed: 10,
+ * and more before a large object is sent. Another publisher waits while the lock changes in that
+ * time. After that it replaces the lock (If-Match) and puts all pages again, because the old holder
+ * may have left some. An old holder that was only paused notices at its next renewal.
  *
- * All of it stands on the two conditions. A store may not know them, or not heed them; so they are
- * tried first, and a store without them is refused.
+ * All of this needs the two conditions, so each store is tested for them first.
  */
 #ifndef WS_PUBLISH_BUCKET_PUBLISH_LOCK_H
 #define WS_PUBLISH_BUCKET_PUBLISH_LOCK_H
@@ -20,34 +19,34 @@
 
 struct ws_publish_lock {
 	const struct ws_bucket *b;
-	const struct ws_index_order
-		*order;       /**< whom to tell of waiting; stop, and the name for messages */
-	const char *work; /**< a folder for files */
+	const struct ws_index_order *order; /**< wait, stop, and the target for messages */
+	const char *work;                   /**< a folder for files */
 	bool interrupted; /**< another publisher was interrupted while it wrote pages */
-	/* Its own. */
+	/* Private: */
 	const char *name; /**< of this publisher */
 	char etag[WS_ETAG_BYTES];
 	unsigned renewals;
 	int64_t renewed_ms;
-	bool lost; /**< another has it */
+	unsigned allowance_s; /**< until the next renewal, as the lock's text has it */
+	bool lost;            /**< another publisher has the lock */
 	struct ws_arena *a;
 };
 
-/** Tries the conditions with an object that is gone afterwards. WS_ERR_PUBLISH, as for all that
- * follow. */
+/** Tests the conditions with an object that is removed afterwards. Errors of all functions are
+ * WS_ERR_PUBLISH. */
 bool ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err);
 
-/** Waits for another publisher, after telling so once. */
+/** Waits for another publisher; reports that once. */
 bool ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err);
 
-/** Where it is time to. */
-bool ws_publish_lock_renew(struct ws_publish_lock *lock, struct ws_err *err);
+/** To be called before an object of @a bytes is sent. Renews the lock if it is time to, or if the
+ * object may need longer than the current allowance. */
+bool ws_publish_lock_renew(struct ws_publish_lock *lock, uint64_t bytes, struct ws_err *err);
 
-/** The index was changed by somebody who did not have the lock, or has it now: lock->lost is set.
- * Returns false. */
+/** Another publisher changed the index: sets lock->lost and @a err. Returns false. */
 bool ws_publish_lock_lose(struct ws_publish_lock *lock, struct ws_err *err);
 
-/** Afterwards; @a whole: no page was left half done, else the next publisher puts all. */
+/** @a whole: all pages were written. Else the next publisher puts all of them. */
 void ws_publish_lock_release(struct ws_publish_lock *lock, bool whole);
 
 #endif

@@ -232,7 +232,8 @@ put_pages(struct storing *s, const struct ws_index_folder *t,
 		if (is_list(file->path) || (!s->all && before && ws_digest_is(&file->sha256, before))) {
 			continue;
 		}
-		if (!put_page(s, t, file->path, err) || !ws_publish_lock_renew(s->lock, err)) {
+		if (!ws_publish_lock_renew(s->lock, file->size_bytes, err)
+			|| !put_page(s, t, file->path, err)) {
 			return false;
 		}
 		++*written;
@@ -257,7 +258,11 @@ put_lists(struct storing *s, const struct ws_index_folder *t, bool is_signed, st
 	for (size_t i = 0; i < WS_LEN(names) - !is_signed; i++) {
 		const char *path = ws_index_folder_path(t, names[i]);
 		const char *own = ws_arena_printf(s->a, "@%s/%s", t->current, names[i]);
-		if (!put(s, own, path, err) || (i > 0 && !put(s, names[i], path, err))) {
+		struct stat status;
+		uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+		if (!ws_publish_lock_renew(s->lock, bytes, err) || !put(s, own, path, err)
+			|| (i > 0
+				&& (!ws_publish_lock_renew(s->lock, bytes, err) || !put(s, names[i], path, err)))) {
 			return false;
 		}
 	}
@@ -271,6 +276,9 @@ put_manifest(struct storing *s, const struct ws_index_folder *t, struct ws_err *
 {
 	const struct ws_object object = {WS_INDEX_MANIFEST, ws_index_folder_path(t, WS_INDEX_MANIFEST),
 		type_of(WS_INDEX_MANIFEST), PAGES_FOR_MINUTES};
+	if (!ws_publish_lock_renew(s->lock, 0, err)) {
+		return false;
+	}
 	enum ws_put put = s->manifest.there ? ws_bucket_replace(s->b, &object, s->manifest.etag, err)
 										: ws_bucket_create(s->b, &object, NULL, err);
 	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && ws_publish_lock_lose(s->lock, err));
@@ -298,7 +306,7 @@ put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 	}
 	s->all = s->all || s->lock->interrupted;
 	done = put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, is_signed, err)
-		&& ws_publish_lock_renew(s->lock, err) && put_manifest(s, &t, err);
+		&& put_manifest(s, &t, err);
 	ws_publish_lock_release(s->lock, done);
 	return done;
 }
