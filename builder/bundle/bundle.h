@@ -1,19 +1,17 @@
 /**
  * bundle.h - all that building one matrix needs, in one file
  *
- * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock and
- * its recipes are (a tree of their own), the trees of sources, kits and export lists, accepted
+ * * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock
+ * and its recipes are (a tree of their own), the trees of sources, kits and export lists, accepted
  * prebuilt wheels. It holds nothing that depends on when or where it was written, and nothing that
  * was built. Members, in this order:
  *
- *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)
- *   blobs/<sha256>                        a file of the cas
- *   trees/<name>-<digest, 16 digits>/...  a tree
+ * *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)   blobs/<sha256>
+ * a file of the cas   trees/<name>-<digest, 16 digits>/...  a tree
  *
- * A reader believes none of it: files and trees are held against their digests, and names stay
- * below the store. What it brings is used where a lock names it by digest, or where the same would
- * be made here. So it says nothing of which tree a definition gave (results.h): another build would
- * believe that.
+ * * A reader trusts no content: files and trees are checked against their digests, and names stay
+ * below the store. An entry is used only where a lock names its digest, or where this host would
+ * make the same. Therefore a bundle has no results (results.h), which other builds would trust.
  */
 #ifndef WS_BUNDLE_BUNDLE_H
 #define WS_BUNDLE_BUNDLE_H
@@ -28,7 +26,8 @@
 #define WS_BUNDLE_MATRIX "matrix.json"
 #define WS_BUNDLE_RECIPES "recipes"
 
-/** What was typed beside the matrix, NULL where it was not; the policy is the one that held. */
+/** The options that were typed beside the matrix; NULL: not typed. The policy is the effective
+ * one. */
 struct ws_bundle_asked {
 	const char *only, *shard, *policy, *debug_info, *glibc, *kits;
 	bool torch_window;
@@ -61,7 +60,7 @@ bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_
 /** The name of a tree's folder, in the archive and in the store. */
 const char *ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a);
 
-/** What a bundle is to be made of. */
+/** The order for a bundle. */
 struct ws_bundle_order {
 	const char *path; /**< the file to write */
 	struct ws_bundle_asked asked;
@@ -76,8 +75,9 @@ struct ws_bundle_made {
 };
 
 /**
- * Whether a bundle may be written at @a path: nothing is there, an empty file, or a bundle (also
- * one that is cut), which is replaced. WS_ERR_USAGE: it is something else, as the matrix itself.
+ * True if a bundle may be written at @a path: the file does not exist, is empty, or is a bundle
+ * (also a truncated one), which is replaced. WS_ERR_USAGE: it is something else, as the matrix
+ * itself.
  */
 bool ws_bundle_may_write(const char *path, struct ws_err *err);
 
@@ -89,7 +89,7 @@ bool ws_bundle_may_write(const char *path, struct ws_err *err);
 bool ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err);
 
-/** What was read. */
+/** The result of reading. */
 struct ws_bundle {
 	struct ws_bundle_asked asked;
 	const char *folder; /**< of the matrix and the recipes, in the store; read-only */

@@ -66,7 +66,7 @@ is_tree_name(const char *name)
 		&& strspn(name, allowed) == strlen(name);
 }
 
-/* As it stands in paths: digits in lower case. */
+/* In lower case, as in paths. */
 static bool
 is_digest(const char *text, struct ws_digest *digest)
 {
@@ -163,7 +163,7 @@ read_asked(
 		{"shard", &asked->shard, is_shard, "I/N with I from 1 to N"},
 		{"policy", &asked->policy, is_policy,
 			"prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
-		{"debug_info", &asked->debug_info, is_debug_info, "none, lines or full"},
+		{"debug_info", &asked->debug_info, is_debug_info, "one of none, lines, full"},
 		{"glibc", &asked->glibc, ws_glibc_is_floor, "a version of glibc, or host"},
 		{"kits", &asked->kits, is_kits, "host or archive"},
 	};

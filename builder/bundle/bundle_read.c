@@ -1,5 +1,5 @@
-/* bundle_read.c - a bundle's members into the store, as they come. Each is known by its digest, and
- * is what its name says, whatever becomes of the rest. */
+/* bundle_read.c - copies the members of a bundle into the store. Each member is checked against its
+ * digest by itself. */
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"
@@ -14,7 +14,7 @@
 
 #define HEAD_MOST ((size_t)16 << 20)
 
-/* What is being read. */
+/* The member that is being read. */
 enum part {
 	PART_NONE,
 	PART_HEAD,
@@ -112,7 +112,7 @@ end_head(struct reading *r, struct ws_err *err)
 
 /* ---- trees ---- */
 
-/* The tree is whole, or it is not what the list says. */
+/* Checks the finished tree against the list. */
 static bool
 end_tree(struct reading *r, struct ws_err *err)
 {
@@ -185,7 +185,7 @@ end_blob(struct reading *r, struct ws_err *err)
 
 /* ---- members ---- */
 
-/* What stands behind "blobs/": listed, and a file. */
+/* A member of blobs/ must be a file, and listed. */
 static bool
 begin_member(
 	struct reading *r, const struct ws_member *member, const char *name, struct ws_err *err)
@@ -356,8 +356,8 @@ ws_bundle_may_write(const char *path, struct ws_err *err)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *folder = ws_path_dir(a, path);
 	if (!ws_fs_is_dir(folder)) {
-		return ws_err_set(err, WS_ERR_USAGE,
-			"there is no folder '%s' to write the bundle '%s' into", folder, path);
+		return ws_err_set(
+			err, WS_ERR_USAGE, "cannot write the bundle '%s': no folder '%s'", path, folder);
 	}
 	if (stat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) {
 		return true;

@@ -1,5 +1,5 @@
-/* bundle_write.c - what a build would take out of the store is found by looking it all up once
- * more, with the store noting what it hands out. */
+/* bundle_write.c - finds the entries of a build by resolving it once more, while the store notes
+ * the entries it returns. */
 #include "archive/tar.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"
@@ -134,7 +134,7 @@ add_sources(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe
 	const char *below = beside(recipe, spec->path, w->a);
 	struct ws_tree tree;
 	if (!pin || !ws_same(pin->how, "folder") || !is_selected(w, recipe)) {
-		return true; /* nothing is built from it */
+		return true; /* no build uses it */
 	}
 	if (!below) {
 		ws_err_set(err, WS_ERR_CONFIG,

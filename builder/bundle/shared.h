@@ -1,15 +1,14 @@
 /**
  * shared.h - what was built, in one file
  *
- * A tar archive of the results of a store, for another store: its builds then find what was
- * compiled here. What builds take from outside, sources and kits, is bundle.h's. Members:
+ * * A tar archive of the results of a store, for another store: its builds then find what was
+ * compiled here. Sources and kits are in bundle.h. Members:
  *
- *   cache/1        the mark, empty
- *   blobs/<sha256> objects, wheels, manifests, logs: what a result names
- *   results/<key>  a text of results.h, its sum first
+ * *   cache/1        the mark, empty   blobs/<sha256> objects, wheels, manifests, logs: what a
+ * result names   results/<key>  a text of results.h, its sum first
  *
- * Files are held against their digests, texts against their sums, which shows damage alone: that a
- * result is true is not shown. Take a file from whom you would take a compiler.
+ * * Files are held against their digests, texts against their sums, which shows damage alone: that
+ * a result is true is not shown. Take a file from whom you would take a compiler.
  */
 #ifndef WS_BUNDLE_SHARED_H
 #define WS_BUNDLE_SHARED_H

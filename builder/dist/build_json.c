@@ -1,8 +1,4 @@
-/* records.c - build.json, with what other runs left in the folder. Declared in deliver.h.
- *
- * Other runs deliver into the same folder, before us and beside us. What they left counts as long
- * as its wheel lies there with the digest that was written down, and none of ours takes its
- * place. */
+/* build_json.c - build.json, with the wheels of other runs in the folder. Declared in deliver.h. */
 #include "dist/build_json.h"
 
 #include "base/arena.h"
@@ -23,8 +19,8 @@
 
 /* ---- build.json ---- */
 
-/* What cannot stand in one requirements file: pip takes a package once for each Python, and no
- * marker tells ABIs or free-threaded interpreters apart. */
+/* Wheels of one group share a requirements file. pip takes a package once for each Python, and no
+ * marker distinguishes ABIs or free-threaded interpreters. */
 static const char *
 group_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
@@ -64,7 +60,7 @@ python_of_name(const struct ws_wheel_name *name, struct ws_arena *a)
 	return one ? ws_arena_printf(a, "%u.%u", tag.major, tag.minor) : NULL;
 }
 
-/* The version of the wheel itself: somebody else's has its own label. */
+/* The version of the wheel itself: a prebuilt wheel has its own label. */
 static const char *
 version_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
@@ -76,7 +72,7 @@ version_of(const struct ws_cell_result *result, struct ws_arena *a)
 	return result->cell->product ? result->cell->product->version : NULL;
 }
 
-/* The torch that somebody else's wheel was judged for: its METADATA may say another, or none. */
+/* The torch that a prebuilt wheel was judged for; METADATA may name another one, or none. */
 static const char *
 torch_of(const struct ws_cell_result *result)
 {
@@ -85,7 +81,7 @@ torch_of(const struct ws_cell_result *result)
 	return bound && torch ? torch->version.text : NULL;
 }
 
-/* The Python that a wheel is for, as a marker tells it; NULL: any. */
+/* The Python of a wheel for a marker; NULL: any. */
 static const char *
 python_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
@@ -100,7 +96,7 @@ python_of(const struct ws_cell_result *result, struct ws_arena *a)
 		: NULL;
 }
 
-/* Wheels are renamed after they were packed: what an installation says is METADATA's version. */
+/* Wheels may be renamed after packing; METADATA has the version that pip records. */
 static const char *
 metadata_version_of(const char *output, const char *name, struct ws_arena *a)
 {
@@ -137,7 +133,7 @@ write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struc
 	ws_json_close(w);
 }
 
-/* What wheels of others have, and ours do not. */
+/* Members of prebuilt wheels only. */
 static void
 add_others(struct ws_json_writer *w, const struct ws_record *record)
 {
@@ -204,7 +200,7 @@ write_failed(struct ws_json_writer *w, const struct ws_failed_action *failed)
 	ws_json_close(w);
 }
 
-/* What this run's take the place of: a package is installed once in an environment. */
+/* Records with the same key replace each other: an environment has a package once. */
 static const char *
 place_of(const struct ws_record *record, struct ws_arena *a)
 {
@@ -310,7 +306,7 @@ write_build_json(const char *path, const struct ws_build_result *result,
 	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);
 }
 
-/* ---- what lies in the folder ---- */
+/* ---- wheels in the folder ---- */
 
 static void
 add_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
@@ -337,14 +333,15 @@ add_ready(const char *output, const struct ws_build_result *result, struct ws_ar
 	}
 }
 
-/* Digests of the folder's wheels. Reading gigabytes takes longer than others should wait for. */
+/* Digests of the folder's wheels. Hashing gigabytes takes too long while other runs wait for the
+ * lock. */
 struct folder {
 	const struct ws_context *ctx;
 	const char *output;
 	struct ws_arena *a;
 	struct ws_map digests; /* by name and what stat says; "": it cannot be read */
-	bool locked;           /* others wait: what was not read before is not read now */
-	bool unread;           /* there was something of that kind */
+	bool locked;           /* with the lock: hash no further file */
+	bool unread;           /* a file was not hashed for that reason */
 };
 
 static bool
@@ -393,7 +390,7 @@ add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *r
 			&& record.sha256 && record.group && ws_json_u64(cell, "size", &record.size);
 		if (whole && !strchr(record.wheel, '/') && !ws_map_get(replaced, place_of(&record, f->a))
 			&& lies_there(f, &record)) {
-			/* What wrote it may have been of before this member. */
+			/* An older version may have written the record without this member. */
 			if (record.torch && !record.metadata_version) {
 				record.metadata_version = metadata_version_of(f->output, record.wheel, f->a);
 			}
@@ -402,8 +399,8 @@ add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *r
 	}
 }
 
-/* Those of this run, then what is left of others. A file that is not ours to read counts as
- * none. */
+/* The records of this run, then those that remain of other runs. An unreadable file counts as
+ * empty. */
 static ws_record_list
 merge(struct folder *f, const char *path, const ws_record_list *own)
 {
@@ -436,8 +433,8 @@ ws_deliver_requirements(const char *output, const struct ws_cell_result *cell, s
 	return NULL;
 }
 
-/* The records of all runs, and the lock that others wait for until they are written. What another
- * run delivered while we waited is read without it. */
+/* The records of all runs, and the lock until they are written. Wheels that another run delivered
+ * meanwhile are hashed without the lock. */
 static bool
 lock_and_merge(struct folder *f, const char *path, const ws_record_list *own, unsigned longest_ms,
 	int *fd, ws_record_list *all, struct ws_err *err)

@@ -44,7 +44,7 @@ ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws_dige
 					   : ws_digest_file(path, digest, NULL, NULL);
 }
 
-/* A wheel that is there before anything is built. */
+/* A wheel that exists before the build. */
 struct ready_wheel {
 	const char *file, *sha256, *from;
 	const struct ws_supply *supply;
@@ -140,7 +140,7 @@ key_now(const struct ws_context *ctx, const struct ws_lock *lock, const struct w
 	return pinned.key;
 }
 
-/* What a user's disk will hold; a wheel of ours that cannot be read is the store's fault. */
+/* Measures the installed size. An unreadable wheel of ours is a fault of the store. */
 static bool
 measure(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *err)
 {
@@ -277,8 +277,8 @@ ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_
 
 /* ---- logs ---- */
 
-/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make.
- * Without blanks, so that a name that is printed can be pasted. */
+/* For a unit its path below the sources, flat: "csrc-cpu-ops.cpp"; else the name of the output.
+ * Without blanks, so that a printed name can be pasted. */
 static char *
 log_stem(const struct ws_action *action, struct ws_arena *a)
 {

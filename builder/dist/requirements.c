@@ -1,5 +1,5 @@
-/* requirements.c - requirements files that pip takes with --require-hashes: what can stand in one,
- * and how each wheel is named there. */
+/* requirements.c - requirements files for pip --require-hashes: which wheels share a file, and how
+ * each is named. */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "dist/build_json.h"
@@ -10,8 +10,8 @@
 
 #define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 
-/* pip finds no wheel whose METADATA says another version than its file name: only its path names
- * it. */
+/* pip does not find a wheel whose METADATA has another version than its file name: name its
+ * path. */
 static bool
 is_renamed(const struct ws_record *record)
 {
@@ -32,8 +32,7 @@ ws_record_machine(const struct ws_record *record, struct ws_arena *a)
 	return machine ? machine->name : "";
 }
 
-/* Of two requirements of one name pip takes the hashes of the first: each is for environments of
- * its own. */
+/* pip uses the hashes of the first requirement of a name, so each one has markers of its own. */
 static const char *
 marker_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
 {
@@ -105,7 +104,7 @@ compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
 	}
 }
 
-/* Files of other runs that no longer say what lies there. A person's own are left alone. */
+/* Outdated files of other runs. Files of a person stay. */
 static bool
 remove_stale(const char *output, const struct ws_map *files, struct ws_arena *a, struct ws_err *err)
 {

@@ -105,7 +105,7 @@ lacks_debian(const struct batch *b)
 	return false;
 }
 
-/* Debian's packages first, so that none is fetched in vain when there is no mirror. */
+/* Debian's packages first: without a mirror no other archive is downloaded. */
 static bool
 gather_downloads(struct batch *b, const struct ws_kit_def *def, struct ws_err *err)
 {

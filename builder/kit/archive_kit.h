@@ -15,11 +15,10 @@
 #include "net/index_page.h"
 #include "store/tree.h"
 
-/* ---- the whole archives of a kit's definition, in the store ----
- * Wheels are found through the index by package, name and digest, Debian packages below a mirror,
- * anything else by its URL. All are fetched together, resumed where an earlier run stopped, and are
- * in the store only once their digest was right. What is read by ranges, and what becomes of an
- * archive, is archive_kit.h's. */
+/* ---- the whole archives of a kit's definition, in the store ---- Wheels are found through the
+ * index by package, name and digest, Debian packages below a mirror, anything else by its URL. All
+ * are fetched together, resumed where an earlier run stopped, and are in the store only once their
+ * digest was right. Archives that are read by ranges are not among them. */
 
 /** The index's file of a wheel; NULL on failure. */
 const struct ws_index_file *ws_archive_find_wheel(const struct ws_fetch *fetch,
@@ -41,8 +40,8 @@ enum ws_archive_files_result ws_archive_kit_make(const struct ws_fetch *fetch,
 	const struct ws_kit_def *def, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 
 /**
- * Where @a member of @a archive goes; NULL when it is left out. What is returned is inside the kit,
- * or refused later by the tree.
+ * Where @a member of @a archive goes; NULL when it is left out. The tree refuses a path outside the
+ * kit.
  */
 const char *ws_archive_kit_place(const struct ws_kit_def *def, const struct ws_kit_archive *archive,
 	const char *member, struct ws_arena *a);

@@ -1,8 +1,8 @@
 /**
  * context.h - what building one selection needs
  *
- * Services and choices, filled by cli/ from options and an open session; borrowed, and changed by
- * nobody. What is pinned is pins.h's.
+ * * Services and choices, filled by cli/ from options and an open session; borrowed and constant.
+ * Pins are in pins.h.
  */
 #ifndef WS_MAKE_CONTEXT_H
 #define WS_MAKE_CONTEXT_H

@@ -7,8 +7,8 @@
 
 #define VERSION "wheelsmith.import/1"
 
-/* Runs with -I: neither the person's environment nor the current folder has a say. Exit 6 is a
- * verdict; its traceback is the log. */
+/* -I ignores the user's environment and the current folder. Exit code 6 is a verdict; the traceback
+ * is the log. */
 static const char script[] = "import importlib, json, os, sys, traceback, zipfile\n"
 							 "def end(verdict, text):\n"
 							 "    with open('import.json', 'w') as out:\n"
@@ -57,7 +57,8 @@ words(const struct ws_import_order *order, struct ws_arena *a)
 	return argv;
 }
 
-/* What the interpreter needs to start and to find the libraries that this host keeps elsewhere. */
+/* The variables with which the interpreter starts, and finds libraries outside the linker's
+ * folders. */
 static const char *const *
 environment(const struct ws_python_kit *python, struct ws_arena *a)
 {
@@ -75,7 +76,8 @@ environment(const struct ws_python_kit *python, struct ws_arena *a)
 	return env;
 }
 
-/* What kept this host from importing may be gone the next time; nothing of it is in the key. */
+/* Cache only a successful import: the cause of a failure is not in the key and may be gone next
+ * time. */
 static bool
 keep_verdicts_only(const struct ws_action *action WS_UNUSED, const char *work,
 	const char *log WS_UNUSED, struct ws_arena *a, struct ws_reads *reads, struct ws_err *err)

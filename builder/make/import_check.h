@@ -1,11 +1,10 @@
 /**
- * import.h - the action that imports what a wheel brings, where it is to be used
+ * import_check.h - the action that imports the modules of a packed wheel
  *
- * Only where this host has the Python and the torch of a cell: the recipe's `check.import` is tried
- * with the packed wheel unpacked in the work folder, which needs no network and touches no
- * environment. What the judge said of names is shown to be true of bytes. A module that this host
- * cannot import for a reason of its own (no driver, a dependency that is not installed) says
- * nothing about the wheel.
+ * * * Runs only where this host has the Python and the torch of a cell: the wheel is unpacked in
+ * the work folder and the modules of the recipe's `check.import` are imported, without network and
+ * without touching an environment. It confirms the verdict of the judge. An import that fails
+ * because of the host (no driver, a missing dependency) gives no result.
  */
 #ifndef WS_MAKE_IMPORT_CHECK_H
 #define WS_MAKE_IMPORT_CHECK_H
@@ -27,8 +26,9 @@ struct ws_import_order {
 const struct ws_action *ws_import_action(const struct ws_import_order *order, struct ws_arena *a);
 
 /**
- * What a finished one found, in one line: "tiny imports in Python 3.11.7 with torch 2.11.0", or why
- * nothing could be said; @a imported tells which. NULL when it cannot be read.
+ * The result of a finished action in one line: "tiny imports in Python 3.11.7 with torch 2.11.0",
+ * or why the import was not possible; @a imported is true for the first. NULL when it cannot be
+ * read.
  */
 const char *ws_import_finding(
 	const struct ws_store *store, const struct ws_node *node, bool *imported, struct ws_arena *a);

@@ -168,7 +168,7 @@ ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, 
 struct packing {
 	struct ws_arena *a;
 	struct ws_json_doc order, verdict;
-	const struct ws_json *measured; /* of the verdict; NULL: there is no module */
+	const struct ws_json *measured; /* of the verdict; NULL: no module */
 	struct ws_recipe recipe;
 	struct ws_wheel_spec spec;
 };

@@ -82,7 +82,7 @@ ws_pins_are_renewed(const struct ws_pins *pins, const char *package)
 
 /* ---- holding what was found against them ---- */
 
-/* What `lock --update` calls it. */
+/* The name of a pin for `lock --update`. */
 static const char *
 update_name(const struct ws_pin_type *type, const void *pin)
 {
@@ -189,8 +189,8 @@ save_at(const struct ws_pins *pins, const char *path, struct ws_err *err)
 	return saved;
 }
 
-/* So that planning without a lock finds what was built. Of two processes that save at once the last
- * one wins; the next run of the other one adds its pins again. */
+/* So that planning without a lock finds what was built. When two processes save at once, the last
+ * one wins; the next run adds the lost pins again. */
 static void
 save_in_store(struct ws_pins *pins)
 {

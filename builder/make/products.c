@@ -35,7 +35,7 @@ add_node(struct adding *w, const struct ws_action *action)
 	return node;
 }
 
-/* Plain C functions: what knows nothing of torch serves every torch. */
+/* Plain C functions do not use torch: one module serves every torch. */
 static struct ws_target *
 target_of(const struct adding *w, const struct ws_recipe_module *module)
 {
@@ -65,8 +65,8 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 	return target;
 }
 
-/* Does Python import it, rather than torch or ctypes load it? What a recipe says of imports says it
- * of each module; pybind modules of a recipe that says nothing are imported. */
+/* True if Python imports the module, false if torch or ctypes loads it. `check.import` of the
+ * recipe lists the imported ones; without that list all pybind modules are imported. */
 static bool
 is_imported(const struct adding *w, const struct ws_extension *extension)
 {
@@ -80,7 +80,7 @@ is_imported(const struct adding *w, const struct ws_extension *extension)
 		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
 }
 
-/* The driver for C stands beside the one that was chosen. */
+/* The driver for C is in the folder of the chosen compiler. */
 static bool
 has_c(const struct ws_hostcc *cxx, bool needs_c, struct ws_err *err)
 {
@@ -310,11 +310,11 @@ write_facts(void *self, struct ws_json_writer *w)
 	}
 	ws_json_add_text(
 		w, "archs", product->point.archs.count ? ws_arch_set_text(&product->point.archs, a) : NULL);
-	/* What kept the commands apart from the host: private folders and an environment of our own. */
+	/* How commands are isolated from the host: private folders and an environment of ours. */
 	ws_json_add_text(w, "isolation", "folder");
 }
 
-/* The wheel is for others: what is private in the URL stays here. */
+/* Other people read the wheel: leave out the private parts of the URL. */
 static const char *
 spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
 {

@@ -1,8 +1,8 @@
 /**
  * products.h - one product as actions of the graph
  *
- * Units, a link for each extension, a check in each torch release the wheel is for, a pack. What
- * products share is found by the engine's keys; nothing is shared here on purpose.
+ * * Units, a link for each extension, a check in each torch release the wheel is for, a pack.
+ * Products share results through the engine's keys only.
  */
 #ifndef WS_MAKE_PRODUCTS_H
 #define WS_MAKE_PRODUCTS_H
@@ -14,7 +14,7 @@
 /** A product in the graph. */
 struct ws_made {
 	const struct ws_product *product;
-	struct ws_supply *supply; /**< which the pack is to settle; NULL: nobody waits for it */
+	struct ws_supply *supply; /**< settled by the pack; NULL: no supply waits for it */
 	struct ws_materials materials;
 	ws_node_list nodes; /**< all of its actions, in the order of adding */
 	struct ws_node *pack;

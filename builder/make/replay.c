@@ -25,7 +25,7 @@ list_units(const struct ws_graph *graph, bool farms, ws_node_list *units)
 	}
 }
 
-/* One that was made whole is made once more. */
+/* A unit that one command compiled is compiled again. */
 static void
 make_again(const struct ws_node *unit, struct ws_graph *graph, struct ws_replay *replay)
 {
@@ -40,7 +40,7 @@ make_again(const struct ws_node *unit, struct ws_graph *graph, struct ws_replay 
 	replay->whole = ws_graph_add(graph, action);
 }
 
-/* One of those from @a first on comes first. */
+/* Moves a random unit of those from @a first on to the place @a first. */
 static const struct ws_node *
 draw(ws_node_list *units, size_t first)
 {
@@ -89,7 +89,7 @@ may_make_up_names(const struct ws_action *action)
 	return !action->split && ws_same(action->tool.name, "nvcc") && !*word;
 }
 
-/* What could not be made; NULL: all was. */
+/* A node that was not built; NULL: all were. */
 static const struct ws_node *
 find_unmade(const struct ws_replay *replay)
 {
@@ -101,7 +101,7 @@ find_unmade(const struct ws_replay *replay)
 	return replay->whole->state == WS_NODE_DONE ? NULL : replay->whole;
 }
 
-/* What failed, so that @a node was not made: itself, or what it needs. */
+/* The failure because of which @a node was not built: its own, or one of its inputs. */
 static const struct ws_node *
 find_failed(const struct ws_node *node)
 {
@@ -114,13 +114,13 @@ find_failed(const struct ws_node *node)
 	return node;
 }
 
-/* What came of all units. */
+/* The results of all units. */
 struct tally {
 	size_t differ;
 	const struct ws_node *failed; /* NULL: all were made both ways */
 };
 
-/* Says what came of one unit. */
+/* Reports the result of one unit. */
 static void
 tell(const struct ws_engine *engine, const struct ws_node *unit, const struct ws_replay *replay,
 	struct tally *tally)

@@ -1,9 +1,9 @@
 /**
  * replay.h - whether units are what another run makes of them
  *
- * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX,
- * cubins and objects are compared. What of nvcc's commands the store has counts as it is: that is
- * what wheels get. A unit that a farm compiled whole is compiled once more.
+ * * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX,
+ * cubins and objects are compared. Stored results of nvcc's commands are compared as they are:
+ * wheels contain them. A unit that a farm compiled whole is compiled once more.
  */
 #ifndef WS_MAKE_REPLAY_H
 #define WS_MAKE_REPLAY_H

@@ -268,7 +268,7 @@ open_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_
 	case WS_KIT_NONE:
 		break;
 	}
-	return ws_err_set(err, WS_ERR_CONFIG, "there is no CUDA %s toolkit", choice->name);
+	return ws_err_set(err, WS_ERR_CONFIG, "no CUDA %s toolkit", choice->name);
 }
 
 struct ws_cuda_kit *
@@ -495,7 +495,7 @@ list_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
 	m->library_count = all.len;
 }
 
-/* What compiling needs of this host; the downloads are there. */
+/* The interpreter and the compilers of this host; all downloads are done. */
 static bool
 find_on_host(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *m,
 	struct ws_err *err)
@@ -535,7 +535,7 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 
 /* ---- downloads that are missing ---- */
 
-/* What failed for another reason than the network is reported when its turn comes. */
+/* Other failures than of the network are reported by the build itself. */
 static bool
 add_missing(struct ws_map *names, const char *name, const struct ws_err *err, struct ws_arena *a)
 {

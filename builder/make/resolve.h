@@ -15,13 +15,13 @@
 #include "make/pins.h"
 #include "plan/plan.h"
 
-/** What one product is built with. All borrowed from the resolver. */
+/** The materials of one product. All borrowed from the resolver. */
 struct ws_materials {
 	const struct ws_torch_kit *torch;   /**< NULL: the binding needs none */
 	struct ws_cuda_kit *cuda;           /**< NULL: none */
 	const struct ws_python_kit *python; /**< NULL: the product does not depend on one */
-	const struct ws_hostcc *cxx;        /**< NULL: nothing is compiled */
-	const struct ws_hostcc *linker;     /**< of this host; NULL: nothing is compiled */
+	const struct ws_hostcc *cxx;        /**< NULL: no unit is compiled */
+	const struct ws_hostcc *linker;     /**< of this host; NULL: no unit is compiled */
 	const struct ws_source_found *source;
 	const struct ws_floor_kit *floor; /**< libraries to link against; NULL: this host's */
 	const char *const *libraries;     /**< the host's runtime libraries, for the check */
@@ -81,7 +81,7 @@ bool ws_resolve_lists(
 /* ---- downloads that an offline run lacks, reported together ----
  * What the host itself lacks (a compiler, a Python) is not among them. */
 
-/** Names, each once. Zeroed, nothing is missing. */
+/** Names, each once. Zeroed: no download is missing. */
 struct ws_missing_downloads {
 	struct ws_map torch;   /**< releases whose kits are not in the store: "2.11.0" */
 	struct ws_map exports; /**< releases whose export lists neither ship nor are in the store */

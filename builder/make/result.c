@@ -89,7 +89,7 @@ ws_cell_reason(const struct ws_cell_result *result)
 	return supply && supply->failure ? supply->failure->text : result->cell->why;
 }
 
-/* What the plan has for a product: the best of its cells. */
+/* The planned decision for a product: the best of its cells. */
 static enum ws_decision
 find_decision(const struct ws_product *product, const char **why)
 {
@@ -162,9 +162,8 @@ command_line(const struct ws_node *node, struct ws_arena *a)
 	return ws_buf_copy(&line, a);
 }
 
-/* A check that ended by itself says by its exit code what it came to: a verdict, or a host that
- * kept it from one (a full disk). One that was stopped (a name that takes years to read) has not
- * shown that the module loads, either. */
+/* The exit code of a finished check is a verdict or an error of the host (a full disk). A check
+ * that timed out has not shown that the module loads, so it fails too. */
 static void
 refine(const struct ws_node *node)
 {
@@ -184,7 +183,7 @@ refine(const struct ws_node *node)
 	}
 }
 
-/* Who asks for what a check misses. */
+/* The units that need the symbols that a check misses. */
 static const struct ws_asking *
 asks_of(const struct ws_node *node, const struct ws_store *store, struct ws_arena *a, size_t *count)
 {

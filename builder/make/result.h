@@ -20,14 +20,14 @@ enum ws_supply_kind {
 	WS_SUPPLY_CACHED,   /**< the store had the wheel; nothing ran for it */
 	WS_SUPPLY_PREBUILT, /**< somebody else's wheel, which was judged to load */
 	WS_SUPPLY_BUILT,
-	WS_SUPPLY_FALLBACK,  /**< what the matrix names stands in for it */
-	WS_SUPPLY_PUBLISHED, /**< the index that was named has it: nothing is delivered */
+	WS_SUPPLY_FALLBACK,  /**< a fallback of the matrix */
+	WS_SUPPLY_PUBLISHED, /**< the named index has it: no file is delivered */
 };
 
 /** "cached", "prebuilt", "build", "fallback"; "" for none. */
 const char *ws_supply_name(enum ws_supply_kind kind);
 
-/** Something that was tried and did not serve. */
+/** A candidate or a build that was tried without success. */
 struct ws_attempt {
 	enum ws_supply_kind kind;
 	const char *name; /**< of a candidate: its file; NULL for a build */
@@ -37,8 +37,8 @@ struct ws_attempt {
 typedef WS_VEC(struct ws_attempt) ws_attempt_list;
 
 /**
- * Adds the candidates that did not serve: those before @a chosen, or all where that is NULL. What
- * was never opened is not among them.
+ * Adds the candidates that were rejected: those before @a chosen, or all where that is NULL,
+ * without those that were never opened.
  */
 void ws_attempts_add(const struct ws_candidates *candidates, const struct ws_candidate *chosen,
 	struct ws_arena *a, ws_attempt_list *tried);
@@ -46,7 +46,7 @@ void ws_attempts_add(const struct ws_candidates *candidates, const struct ws_can
 struct ws_supply {
 	const struct ws_product *product;
 	enum ws_supply_kind kind;
-	const char *why;         /**< FALLBACK, PUBLISHED: what stands in, and why; else NULL */
+	const char *why;         /**< FALLBACK, PUBLISHED: the replacement and the reason; else NULL */
 	const char *wheel;       /**< its file name; NULL: there is none */
 	struct ws_digest digest; /**< of the wheel, in the cas */
 	uint64_t wheel_bytes;
@@ -62,7 +62,7 @@ struct ws_supply {
 	ws_attempt_list tried;        /**< in that order, before what served */
 };
 
-/** What came of a cell. */
+/** The result of a cell. */
 enum ws_cell_state {
 	WS_CELL_EXCLUDED,
 	WS_CELL_FALLBACK,
@@ -104,8 +104,7 @@ void ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, 
  * load. */
 bool ws_supply_is_prebuilt(const struct ws_supply *supply);
 
-/** WS_ERR_FETCH: the wheel could not be had, and nothing stands in for it without a word. Returns
- * false. */
+/** WS_ERR_FETCH: no prebuilt wheel, and the policy allows no silent build. Returns false. */
 bool ws_supply_fail_prebuilt(const struct ws_supply *supply, struct ws_err *err);
 
 /** Not decided yet. */
@@ -116,11 +115,11 @@ bool ws_supply_is_open(const struct ws_supply *supply);
 struct ws_failed_action {
 	const char *cell, *subject, *stage;
 	const struct ws_err *err;
-	const char *command;         /**< the command line, quoted for a shell */
-	const char *log;             /**< path of its log in the output folder; NULL: it said nothing */
-	struct ws_digest log_digest; /**< of the log in the cas; "" none */
-	bool elsewhere;              /**< on other hosts, by a compiler of theirs */
-	const char *folder;          /**< --keep-work: where it ran; else NULL */
+	const char *command;          /**< the command line, quoted for a shell */
+	const char *log;              /**< path of its log in the output folder; NULL: no output */
+	struct ws_digest log_digest;  /**< of the log in the cas; "" none */
+	bool elsewhere;               /**< on other hosts, by a compiler of theirs */
+	const char *folder;           /**< --keep-work: where it ran; else NULL */
 	const struct ws_asking *asks; /**< of a check: who asks for what it misses */
 	size_t ask_count;
 };

@@ -104,8 +104,8 @@ read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_com
 		}
 	}
 	return worker->compilers.len == 0 || worker->glibc[0]
-		|| ws_err_set(err, WS_ERR_CONFIG,
-			"the workers of %s have the headers of another libc than glibc", farm->name);
+		|| ws_err_set(
+			err, WS_ERR_CONFIG, "the workers of %s do not have the headers of glibc", farm->name);
 }
 
 /* One worker answers for all, once. */

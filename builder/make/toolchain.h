@@ -12,7 +12,7 @@
 
 struct ws_toolchains;
 
-/** What a compiler is needed for. */
+/** The requirements for a compiler. */
 struct ws_toolchain_need {
 	const struct ws_machine *machine;
 	struct ws_cuda_kit *cuda; /**< NULL: no GPU code */
@@ -40,7 +40,7 @@ struct ws_toolchains *ws_toolchains_open(const struct ws_context *ctx);
 const struct ws_toolchain *ws_toolchain_find(
 	struct ws_toolchains *t, const struct ws_toolchain_need *need, struct ws_err *err);
 
-/** False when @a cxx compiles against headers of a newer glibc than this host links with. */
+/** False when @a cxx compiles against headers of a newer glibc than this host has. */
 bool ws_toolchain_links_here(
 	const struct ws_toolchains *t, const struct ws_hostcc *cxx, struct ws_err *err);
 

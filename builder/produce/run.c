@@ -1,5 +1,5 @@
-/* run.c - the steps of a build, in order. What a product is built of is products.c's, where wheels
- * go is deliver.c's. */
+/* run.c - the steps of a build, in order. Actions of a product: make/products.c; delivery:
+ * dist/deliver.c. */
 #include "produce/run.h"
 
 #include "dist/deliver.h"
@@ -31,9 +31,9 @@ struct building {
 	WS_VEC(struct ws_failed_action) failed;
 };
 
-/* ---- what stands in ---- */
+/* ---- fallbacks ---- */
 
-/* Is there anything that stands in for what cannot be built? */
+/* True if the matrix has a fallback for failed builds. */
 static bool
 falls_back(const struct building *b)
 {
@@ -41,15 +41,15 @@ falls_back(const struct building *b)
 	return matrix->fallback_on_build_failed && matrix->fallback_count > 0;
 }
 
-/* One failure does not end the rest. */
+/* A failure does not stop the other products. */
 static bool
 goes_on(const struct building *b)
 {
 	return b->options->keep_going || falls_back(b);
 }
 
-/* A command failed, was killed for memory or took too long. What could not even be resolved, or
- * came of this host's files, is not a failed build. */
+/* A command failed, was killed for memory or timed out. A product that cannot be resolved, and an
+ * error of this host's files, are not failed builds. */
 static bool
 is_failed_build(const struct ws_err *failure)
 {
@@ -77,8 +77,7 @@ fall_back(const struct building *b, struct ws_supply *supply)
 
 /* ---- reporting ---- */
 
-/* Not after every wheel of thousands: what the records lack, a run that is killed has not
- * reported. */
+/* At most once a second: a build may deliver thousands of wheels. */
 static bool
 is_time_to_record(struct building *b)
 {
@@ -142,12 +141,12 @@ deliver_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
 	if (delivers_stored(b, supply)) {
 		return ws_deliver_stored(b->ctx, output, supply, err) && report_wheel(b, supply, err);
 	}
-	/* Offline it is reported with all that is missing. */
+	/* Offline, the list of missing downloads has it. */
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
 	return offline || !awaits_prebuilt || fail_prebuilt(b, supply, err);
 }
 
-/* What needs no building. */
+/* Wheels that need no build. */
 static bool
 deliver_all_ready(struct building *b, struct ws_err *err)
 {
@@ -159,7 +158,7 @@ deliver_all_ready(struct building *b, struct ws_err *err)
 	return done;
 }
 
-/* What is waiting offline is reported at once, before any of it stops the build. */
+/* Reports all missing downloads together before failing. */
 static bool
 find_missing(struct building *b, struct ws_resolver *resolver, struct ws_err *err)
 {
@@ -284,7 +283,7 @@ deliver(struct building *b, const struct ws_made *made)
 	}
 }
 
-/* Failures are reported, and wheels delivered, when they happen: the rest may take hours. */
+/* Report failures and deliver wheels at once: the rest of the build may take hours. */
 static void
 on_event(struct ws_sink *self, const struct ws_event *event)
 {
@@ -368,7 +367,7 @@ replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
 	return report_wheel(b, supply, err);
 }
 
-/* "prefer-build": what failed is looked for elsewhere, before anything stands in for it. */
+/* "prefer-build": look for prebuilt wheels of failed builds before using a fallback. */
 static bool
 replace_builds(
 	struct building *b, const struct ws_product *const *failed, size_t count, struct ws_err *err)
@@ -407,8 +406,8 @@ finish_failures(struct building *b, struct ws_err *err)
 	return done;
 }
 
-/* What the run left: supplies that failed, and warnings of compilers that succeeded. What the parts
- * of an action said is in its own log. */
+/* Failed supplies, and the warnings of compilers that succeeded. The output of parts is in the log
+ * of their action. */
 static bool
 finish(struct building *b, struct ws_err *err)
 {
@@ -457,11 +456,11 @@ sum_up(const struct building *b, struct ws_err *err)
 		}
 	}
 	if (failed == 0 && undone == 0) {
-		*err = (struct ws_err){0}; /* of failures that something stands in for */
+		*err = (struct ws_err){0}; /* of failures that have a fallback */
 		return true;
 	}
 	if (failed == 0) {
-		/* Nobody asked to stop and nothing went wrong: then this must not look like success. */
+		/* No stop and no error: this must not look like success. */
 		ws_err_set(
 			err, WS_ERR_INTERNAL, "internal error: %u of %u cells have no result", undone, wanted);
 		return ws_err_cure(err, "please report it");
@@ -513,8 +512,8 @@ ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws
 	if (!ws_deliver_may(ctx, b.supplies, err) || !ws_deliver_open(options->output, err)) {
 		return false;
 	}
-	/* What was pinned is written before the first compiler runs, and when something is waiting: who
-	 * comes back keeps it. */
+	/* Save pins before the first compiler runs, also when a download is missing: the next run uses
+	 * them. */
 	struct ws_err ignored = {0};
 	bool added = add_products(&b, err);
 	if (!ws_pins_save(pins, added ? err : NULL) || !added) {

@@ -64,7 +64,7 @@ forget_folders(const struct ws_context *ctx, struct ws_matrix *m)
 	m->index_count = count;
 }
 
-/* Of another machine's libraries nothing is here. */
+/* This host's libraries do not serve another machine. */
 static bool
 check_glibc(const struct ws_matrix *m, struct ws_err *err)
 {
@@ -144,7 +144,7 @@ read_pins(const struct ws_context *ctx, const struct ws_selection_options *o,
 
 /* ---- planning ---- */
 
-/* Is a wheel of somebody else's wanted before one is built, or is there no other way? */
+/* True if a prebuilt wheel is preferred to a build, or nothing can be built. */
 static bool
 wants_prebuilt(const struct ws_matrix *matrix, const struct ws_product *product)
 {
@@ -155,7 +155,7 @@ wants_prebuilt(const struct ws_matrix *matrix, const struct ws_product *product)
 	return !product->wheel.file && !product->published && (first || no_other);
 }
 
-/* What candidates there are is known after asking, and then the plan is another. */
+/* Candidates are known after asking the indexes; then plan again. */
 static bool
 resolve_candidates(const struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
 {

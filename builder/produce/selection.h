@@ -12,7 +12,7 @@
 #include "make/pins.h"
 #include "plan/plan.h"
 
-/** What is selected. */
+/** The options of a selection. */
 struct ws_selection_options {
 	const char *matrix;                    /**< its file; NULL: made */
 	const struct ws_matrix *made;          /**< one without a file; NULL: matrix */
@@ -26,7 +26,7 @@ struct ws_selection_options {
 	const struct ws_plan_against *against; /**< wheels that are published; NULL: none count */
 	bool candidates;     /**< prebuilt wheels count; false for who cannot bring them */
 	const char *recipes; /**< a folder to look in first; NULL: none */
-	/** Of a matrix that a bundle brought: the one folder of recipes; NULL: as the rest says. */
+	/** The only folder of recipes, for the matrix of a bundle; NULL: the usual folders. */
 	const char *only_recipes;
 	bool builds_elsewhere; /**< wheels are built on another host: a Python may be missing here */
 	bool afresh; /**< wheels that the store has do not count: for who packs what a build needs */
@@ -44,7 +44,7 @@ struct ws_selection {
 	const struct ws_recipe *recipes; /**< one for each of matrix.packages */
 	struct ws_pins pins;
 	struct ws_candidate_memory *candidates; /**< NULL: prebuilt wheels do not count */
-	struct ws_plan_input *input;            /**< what the plan was made from */
+	struct ws_plan_input *input;            /**< the input of the plan */
 	struct ws_plan plan;
 };
 
@@ -56,8 +56,8 @@ bool ws_selection_read(const struct ws_context *ctx, const struct ws_user_config
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
 
 /**
- * Fills the rest of @a sel, which was read. @a ctx needs facts, data, host, store and ledger; its
- * network is used only for a torch release that neither facts nor lock know, and only when @a
+ * Fills the rest of @a sel after ws_selection_read. @a ctx needs facts, data, host, store and
+ * ledger. An index is asked only for a torch release without facts and pins, and only when @a
  * ctx->fetch is set.
  */
 bool ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_options *options,

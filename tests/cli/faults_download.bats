@@ -153,7 +153,7 @@ nothing_came() { # EXIT CODE
 	build
 	nothing_came 4
 	[[ "$stderr" == *"is not what was pinned: expected sha256 $SUM, got "* ]]
-	[[ "$stderr" == *"nothing of it was used"* ]]
+	[[ "$stderr" == *"was not used"* || "$stderr" == *"nothing of it was used"* ]]
 	[ -z "$(ls "$WHEELSMITH_STORE/partial" "$WHEELSMITH_STORE/trees" | grep -v : )" ]
 	# An overloaded server, then the right file: as if nothing had been.
 	pure status=503:1
@@ -183,7 +183,7 @@ nothing_came() { # EXIT CODE
 		build --index "$INDEX"
 		nothing_came 4
 		[[ "$stderr" == *"torch/include/torch/extension.h"* ]]
-		[[ "$stderr" == *"nothing of it was used"* || "$stderr" == *"tampered with or damaged"* ]]
+		[[ "$stderr" == *"file was not used"* || "$stderr" == *"nothing of it was used"* || "$stderr" == *"tampered with or damaged"* ]]
 		[ -z "$(find "$WHEELSMITH_STORE"/trees -name 'torch-*')" ]
 	done
 	cp "$BASE/m.lock.json" .

@@ -102,7 +102,7 @@ WS_TEST(a_library_that_is_missing_or_wrong_is_named)
 		ws_scene_run(&s, "make_torch.py", files(&s), "all=1", faults[i][0], NULL);
 		assert_null(find(&s));
 		assert_int_equal(s.err.kind, WS_ERR_FETCH);
-		assert_contains(s.err.text, "what torch 2.5.1 exports: ");
+		assert_contains(s.err.text, "export list of torch 2.5.1: ");
 		assert_contains(s.err.text, faults[i][1]);
 		assert_int_equal(ws_scene_partials(&s), 0);
 	}

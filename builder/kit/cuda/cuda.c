@@ -73,7 +73,7 @@ fill_runtime(struct ws_cuda_kit *kit, struct ws_arena *a, struct ws_err *err)
 	kit->runtime_soname = ws_arena_strdup(a, ws_elf_library_name(elf));
 	kit->runtime = ws_path_join(a, ws_path_dir(a, found), kit->runtime_soname, NULL);
 	return ws_fs_exists(kit->runtime)
-		|| ws_err_set(err, WS_ERR_BUILD, "there is no '%s', though '%s' goes by that name",
+		|| ws_err_set(err, WS_ERR_BUILD, "'%s' does not exist, though '%s' has that SONAME",
 			kit->runtime, found);
 }
 

@@ -1,11 +1,11 @@
 /**
  * cuda.h - a CUDA toolkit: found on the host, or assembled from pinned archives
  *
- * Compilers are called below the work folder's link `cuda`, so commands read the same whichever it
- * is. A host toolkit must be complete (compiler, runtime, CCCL and the math headers that ATen
- * includes) to be chosen; what it lacks is said. Which of them a cell gets is produce/'s choice.
+ * * Compilers are called below the work folder's link `cuda`, so commands read the same whichever
+ * it is. A host toolkit must be complete (compiler, runtime, CCCL and the math headers that ATen
+ * includes) to be chosen. plan/ chooses the toolkit of a cell.
  *
- * An archive kit has neither libcudart_static nor libcudadevrt: whoever links by nvcc passes
+ * * An archive kit has neither libcudart_static nor libcudadevrt: whoever links by nvcc passes
  * `--cudart shared --cudadevrt none`, or it takes another CUDA's from the host without a word
  * (measured: /usr/local/lib64 is among ld's folders).
  */
@@ -27,7 +27,7 @@ struct ws_cuda_kit {
 	const char *release;        /**< nvcc's own: "12.4.131" */
 	const char *path;           /**< absolute root, without links */
 	const struct ws_tree *tree; /**< an archive kit; NULL: a host toolkit, whose files may change */
-	const char *how;            /**< as the lock says: "host", "archive", "redist" */
+	const char *how;            /**< origin, as in the lock: "host", "archive", "redist" */
 	const char *definition; /**< sha256 of the definition or manifest it was made by; NULL: host */
 	/** Where what the definition takes from Debian came from: "mirror", "redist"; NULL: nothing. */
 	const char *debian;
@@ -48,7 +48,7 @@ struct ws_cuda_kit {
 
 typedef WS_VEC(struct ws_cuda_kit) ws_cuda_list;
 
-/** What was learned of toolkits before: an nvcc that has not changed is not started again. */
+/** Cached answers of toolkits: an unchanged nvcc is not started again. */
 struct ws_cuda_memory {
 	const struct ws_store *store;
 	struct ws_ledger *ledger;
@@ -62,13 +62,13 @@ struct ws_cuda_memory {
 void ws_cuda_list_host(const struct ws_user_env *env, const struct ws_cuda_memory *memory,
 	struct ws_arena *a, ws_cuda_list *list);
 
-/** Fills the rest of a host toolkit, but for include. One with missing parts is WS_ERR_BUILD. */
+/** Fills the rest of a host toolkit, except include. One with missing parts is WS_ERR_BUILD. */
 bool ws_cuda_open_host(
 	struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err);
 
 /**
- * Assembles, or finds in the store, the archive kit of @a def and opens it, but for include. Where
- * the Debian mirror is not known or does not have what the definition takes from it, NVIDIA's
+ * Assembles the archive kit of @a def, or finds it in the store, and fills all except include.
+ * Where the Debian mirror is not known or does not have what the definition takes from it, NVIDIA's
  * redistributables of the same CUDA take its place. @a pin is the lock's, or NULL: one of the same
  * definition says which of the two it was, and what must come out; another tree is WS_ERR_FETCH.
  */

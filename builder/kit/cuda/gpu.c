@@ -127,7 +127,7 @@ read_user(struct ws_str line, struct ws_gpu_user *user, struct ws_arena *a)
 	return true;
 }
 
-/* The first line that says anything, for people; "" when it said nothing. */
+/* The first line that is not blank, for people; "" when there is none. */
 static const char *
 first_line(const struct ws_buf *answer, struct ws_arena *a)
 {
@@ -190,7 +190,7 @@ list_users(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena 
 	gpus->user_count = found.len;
 }
 
-/* ---- without nvidia-smi: what the kernel module says of itself ---- */
+/* ---- without nvidia-smi: the files of the kernel module ---- */
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..."; of an open module the words
  * differ. The version is the first word of numbers and dots. */
@@ -243,9 +243,9 @@ read_driver_files(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws
 	}
 	gpus->seen = seen.at;
 	gpus->seen_count = seen.len;
-	gpus->why_none = !gpus->driver ? "there is no nvidia-smi, so no NVIDIA driver"
+	gpus->why_none = !gpus->driver ? "no nvidia-smi found, so no NVIDIA driver"
 								   : ws_arena_printf(a,
-									   "there is no nvidia-smi to report architectures; driver %s "
+									   "no nvidia-smi to report architectures; driver %s "
 									   "lists %zu device%s",
 									   gpus->driver, seen.len, seen.len == 1 ? "" : "s");
 }

@@ -1,9 +1,9 @@
 /**
  * gpu.h - the GPUs of this host, and who uses them
  *
- * Asked from the driver's own nvidia-smi, so nothing of CUDA is linked and a host without a driver
- * is not a special case: it has none, and the reason is said. Nothing here is needed to build; the
- * matrix's "arch": "host" and `doctor` want to know.
+ * * Asked from the driver's own nvidia-smi, so nothing of CUDA is linked and a host without a
+ * driver is not a special case: it has none, and the reason is said. Building does not need it; the
+ * matrix's "arch": "host" and `doctor` do.
  */
 #ifndef WS_KIT_CUDA_GPU_H
 #define WS_KIT_CUDA_GPU_H
@@ -37,7 +37,7 @@ struct ws_gpus {
 	const struct ws_gpu_user *users;
 	size_t user_count;
 	const char *why_none; /**< with count 0: one line; else NULL */
-	/** Devices that the driver's own files name, where there is no nvidia-smi to tell more. */
+	/** Devices in the driver's own files, without nvidia-smi. */
 	const char *const *seen;
 	size_t seen_count;
 };

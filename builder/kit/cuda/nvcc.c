@@ -76,7 +76,7 @@ is_variable(struct ws_str line)
 	return n > 0 && n < line.n && line.s[n] == '=';
 }
 
-/* What no compiler does: "rm x.fatbin", "-- Filter Dependencies -- > x.d". */
+/* Lines that are not compiler commands: "rm x.fatbin", "-- Filter Dependencies -- > x.d". */
 static bool
 is_housekeeping(struct ws_str line)
 {

@@ -49,8 +49,8 @@ const char *ws_cuda_part_find(const char *root, enum ws_cuda_part part, struct w
 const char *ws_cuda_find_runtime(const char *root, struct ws_arena *a);
 
 /**
- * What keeps the toolkit from compiling an extension: parts that are not there, headers of another
- * release than @a version ("12.4") is. NULL-terminated names.
+ * The missing parts without which the toolkit compiles no extension, and headers whose release is
+ * not @a version ("12.4"). NULL-terminated names.
  */
 const char *const *ws_cuda_list_missing(
 	const char *root, const char *version, struct ws_arena *a, size_t *count);

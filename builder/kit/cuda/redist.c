@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NVIDIA "https://developer.download.nvidia.com/compute/cuda/redist"
-#ifdef __aarch64__ /* nvcc runs here, whatever it compiles for */
+#ifdef __aarch64__ /* nvcc runs on this host, whatever its target */
 #define PLATFORM "linux-sbsa"
 #else
 #define PLATFORM "linux-x86_64"
@@ -71,7 +71,7 @@ ws_redist_parse(struct ws_str text, const char *label, struct ws_arena *a, struc
 		return false;
 	}
 	for (WS_JSON_EACH(value, doc.root)) {
-		/* "release_date" and its like are texts. */
+		/* "release_date" and similar values are texts. */
 		struct ws_redist_component component;
 		if (ws_json_text(value, "name") && read_component(value, label, a, &component)) {
 			*ws_vec_push(&components, a) = component;

@@ -1,13 +1,13 @@
 /**
  * redist.h - NVIDIA's redistributables: their manifest as the definition of a kit
  *
- * One file a release, redistrib_X.Y.Z.json, names the components of a toolkit, an archive for each
- * platform, and its sha256. The manifest is not signed: whoever builds by one pins its digest. The
- * third number is NVIDIA's own count: 13.4.1 is the first release of 13.4, 13.4.0 a preview that is
- * kept elsewhere. What comes out is assembled by archive_kit.h.
+ * * One file a release, redistrib_X.Y.Z.json, names the components of a toolkit, an archive for
+ * each platform, and its sha256. The manifest is not signed: whoever builds by one pins its digest.
+ * The third number is NVIDIA's own count: 13.4.1 is the first release of 13.4, 13.4.0 a preview
+ * that is kept elsewhere. archive_kit.h assembles the kit.
  *
- * Format: NVIDIA's build-system-archive-import-examples (parse_redist.py) and its manifests 11.4 to
- * 13.4: `size` is a text, a platform may hold one archive for each `cuda_variant`.
+ * * Format: NVIDIA's build-system-archive-import-examples (parse_redist.py) and its manifests 11.4
+ * to 13.4: `size` is a text, a platform may hold one archive for each `cuda_variant`.
  */
 #ifndef WS_KIT_CUDA_REDIST_H
 #define WS_KIT_CUDA_REDIST_H
@@ -47,8 +47,7 @@ bool ws_redist_parse(struct ws_str text, const char *label, struct ws_arena *a, 
 bool ws_redist_get(const struct ws_fetch *fetch, const char *cuda, const char *nvcc,
 	struct ws_arena *a, struct ws_redist *r, struct ws_err *err);
 
-/** @a url; where it lies in NVIDIA's folder and @a fetch names a mirror, the same file on the
- * mirror. */
+/** @a url, or the same file on the mirror of @a fetch if @a url is in NVIDIA's folder. */
 const char *ws_redist_mirrored(const struct ws_fetch *fetch, const char *url, struct ws_arena *a);
 
 /** NULL when the manifest has no such component. */

@@ -40,7 +40,7 @@ add_symbol(struct library *library, const struct ws_export *line, struct ws_aren
 	symbol->tls = line->kind == WS_EXPORT_TLS;
 }
 
-/* What @policy promises of each library. */
+/* The versions of each library that @policy allows. */
 static bool
 read_libraries(const char *list, const struct ws_manylinux *policy, unsigned machine,
 	struct ws_arena *a, library_list *libraries, struct ws_err *err)
@@ -322,9 +322,9 @@ const char *const *
 ws_floor_link_words(const struct ws_floor_kit *kit, bool cxx, struct ws_arena *a)
 {
 	/* In a driver's order, libc before libpthread: what both have is taken from where it is on
-	 * every system. The bridge stands behind the libraries, so that it gives what those lack. What
-	 * a driver finds as libgcc_s.so is a script that names libgcc.a as well, whose functions no
-	 * library has (__cpu_model, outline atomics of aarch64). */
+	 * every system. The bridge stands behind the libraries, so that it gives what those lack. The
+	 * libgcc_s.so of a driver is a script that names libgcc.a as well, which has functions that no
+	 * library exports (__cpu_model, outline atomics of aarch64). */
 	static const char *const libraries[] = {"-lm", "-lmvec", "-lgcc_s", "-lgcc", "-lc", "-lpthread",
 		"-ldl", "-lrt", "-lfloor", "-lc", "-lpthread"};
 	path_list words = {0};

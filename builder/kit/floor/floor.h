@@ -1,12 +1,12 @@
 /**
  * floor.h - the libraries of an older system, to link against
  *
- * A module asks of each symbol of libc and libstdc++ the version that the library had where it was
- * linked. So a link that is to load on glibc 2.28 is given stubs (elf/stub.h) with the names and
- * versions of such a system, from the list that ships (matrix/facts/floors), and behind them an
+ * * A module asks of each symbol of libc and libstdc++ the version that the library had where it
+ * was linked. So a link that is to load on glibc 2.28 is given stubs (elf/stub.h) with the names
+ * and versions of such a system, from the list that ships (matrix/facts/floors), and behind them an
  * archive of what newer headers call and that system lacks: the bridge, C of ours in floor/,
- * compiled here by the compiler of the wheel. What it may use of a glibc follows from the manylinux
- * policy of that number.
+ * compiled here by the compiler of the wheel. The manylinux policy of that glibc gives the allowed
+ * versions.
  */
 #ifndef WS_KIT_FLOOR_FLOOR_H
 #define WS_KIT_FLOOR_FLOOR_H
@@ -23,10 +23,10 @@ struct ws_floor_kit {
 	struct ws_tree tree;
 };
 
-/** What it is for. */
+/** The requirements for a floor. */
 struct ws_floor_wish {
 	const char *glibc;                /**< of a policy */
-	const struct ws_machine *machine; /**< that the compiler compiles for */
+	const struct ws_machine *machine; /**< the target of the compiler */
 	const struct ws_hostcc *cxx;      /**< opened */
 	const char *facts;                /**< folder of the facts */
 	const char *bridge;               /**< folder of the bridge */
@@ -38,7 +38,7 @@ bool ws_floor_open(const struct ws_store *store, const struct ws_floor_wish *wis
 
 /**
  * The words that stand behind the objects where the linker finds the tree by a -L, NULL-terminated.
- * What the driver adds by itself comes after, and is found in the same folder. None where @a kit is
+ * Libraries that the driver adds come after them, from the same folder. No words where @a kit is
  * NULL.
  */
 const char *const *ws_floor_link_words(

@@ -1,4 +1,4 @@
-/* told.c - a compiler begins with its path; the fields that follow are of it. */
+/* compiler_list_text.c - a compiler begins with its path; its fields follow. */
 #include "kit/hostcc/compiler_list_text.h"
 
 #include "base/text.h"
@@ -38,7 +38,7 @@ ws_compiler_list_write(const struct ws_compiler_list *host, struct ws_buf *text)
 struct reading {
 	struct ws_arena *a;
 	struct ws_compiler_list *host;
-	struct ws_hostcc *cc; /* NULL: none has begun */
+	struct ws_hostcc *cc; /* NULL: before the first compiler */
 	WS_VEC(const char *) search, libraries, c_search;
 	WS_VEC(struct ws_host_file) files;
 };

@@ -105,7 +105,7 @@ is_clang_limit(struct ws_str condition, struct ws_hostcc_limits *limits)
 	return true;
 }
 
-/* What was found so far, and the conditions that are open. */
+/* The limits found so far, and the open conditions. */
 struct reading {
 	WS_VEC(struct ws_str) open;
 	struct ws_hostcc_limits limits;
@@ -223,8 +223,7 @@ fail_taken(struct ws_buf *b, const struct ws_hostcc_wish *wish, bool with_clang)
 }
 
 /* "gcc 12 and 14", "gcc 12, 13 (known to fail) and 14": the majors of one kind, ascending, each
- * once;
- * @a list has the newest first. Nothing when there is none. */
+ * once; @a list has the newest first. Empty without a compiler. */
 static void
 fail_majors(struct ws_buf *b, const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
 	enum ws_hostcc_kind kind)
@@ -287,7 +286,7 @@ cure_newer_cuda(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, s
 
 #define NEEDS_ONE "their image needs one"
 
-/* What needs no toolkit takes any gcc that is new enough. */
+/* Without a toolkit any gcc that is new enough will do. */
 static bool
 refuse_any(const struct ws_hostcc_wish *wish, const struct ws_host *host, const char *there,
 	struct ws_err *err)

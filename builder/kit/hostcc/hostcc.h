@@ -1,10 +1,10 @@
 /**
  * hostcc.h - the host compiler that a CUDA toolkit accepts
  *
- * A toolkit's own crt/host_config.h says which gcc and clang it takes; the compilers of this host
- * are listed, and the newest that fits is chosen. There is no way around the header:
- * --allow-unsupported-compiler compiles trivial files and then fails in thrust (measured with
- * CUDA 11.8 and g++ 12).
+ * * A toolkit's own crt/host_config.h says which gcc and clang it takes; the compilers of this host
+ * are listed, and the newest that fits is chosen. The header cannot be bypassed:
+ * --allow-unsupported-compiler compiles trivial files and then fails in thrust (measured with CUDA
+ * 11.8 and g++ 12).
  */
 #ifndef WS_KIT_HOSTCC_HOSTCC_H
 #define WS_KIT_HOSTCC_HOSTCC_H
@@ -21,7 +21,7 @@ enum ws_hostcc_kind {
 	WS_HOSTCC_CLANG,
 };
 
-/** What crt/host_config.h allows. */
+/** The compilers that crt/host_config.h allows. */
 struct ws_hostcc_limits {
 	unsigned gcc_max;              /**< highest major version */
 	unsigned clang_min, clang_max; /**< majors; 0, 0 when the file takes no clang */
@@ -52,8 +52,8 @@ struct ws_hostcc {
 typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
 
 /**
- * Reads the limits out of the text of crt/host_config.h (at most 1 MiB). A text of another shape is
- * refused (WS_ERR_BUILD): guessing here would break builds far away.
+ * Reads the limits out of the text of crt/host_config.h (at most 1 MiB). An unknown form is
+ * WS_ERR_BUILD: a wrong guess would fail later, in a build.
  */
 bool ws_hostcc_limits_parse(const char *text, struct ws_hostcc_limits *limits, struct ws_err *err);
 
@@ -79,10 +79,10 @@ void ws_hostcc_list_all(struct ws_ledger *ledger, const char *root, const char *
 void ws_hostcc_list_cross(struct ws_ledger *ledger, const char *root, const char *path_variable,
 	struct ws_arena *a, ws_hostcc_list *list);
 
-/** The machine that @a cc compiles for; NULL: one that no wheels are made for. */
+/** The target machine of @a cc; NULL: a machine without wheels. */
 const struct ws_machine *ws_hostcc_machine(const struct ws_hostcc *cc);
 
-/** What a choice is made for. */
+/** The requirements for a compiler. */
 struct ws_hostcc_wish {
 	struct ws_hostcc_limits limits;
 	const char *cuda;    /**< "11.8", for messages */
@@ -94,17 +94,16 @@ struct ws_hostcc_wish {
 };
 
 /**
- * The newest gcc that fits, else the newest clang. When none does: WS_ERR_BUILD that says which
- * would, which there are, and how to install one on this distribution. @a list is as
- * ws_hostcc_list_all made it; @a chosen shares its texts. @a host NULL: it is of a farm's workers,
- * which nobody here installs anything on.
+ * The newest gcc that fits, else the newest clang. When none fits: WS_ERR_BUILD with the versions
+ * that would, those of this host, and the command that installs one. @a list is of
+ * ws_hostcc_list_all; @a chosen shares its texts. @a host NULL: @a list is of a farm's workers.
  */
 bool ws_hostcc_choose(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
 	const struct ws_host *host, struct ws_hostcc *chosen, struct ws_err *err);
 
 /**
- * Adds the lines that say how to install a gcc that @a wish takes, on the distribution of @a host.
- * apt is asked which packages there are; elsewhere the command that lists them is named.
+ * Adds the command that installs a gcc for @a wish on the distribution of @a host. apt lists the
+ * packages there are; elsewhere the command that lists them is added.
  */
 void ws_hostcc_install_cure(
 	const struct ws_hostcc_wish *wish, const struct ws_host *host, struct ws_err *err);

@@ -1,4 +1,4 @@
-/* list.c - which compilers there are, and what each is made of. A compiler is asked with -v, which
+/* list.c - finds the compilers of a host, and the files of each. A compiler is asked with -v, which
  * prints its kind, version and machine; its parts are asked from itself (GCC manual, "Developer
  * Options": -print-prog-name, -dumpspecs; "Overall Options": -v) and hashed through the file cache
  * of the ledger. Headers and what is linked are not part of it: actions name those files
@@ -18,7 +18,7 @@
 /* ---- listing ---- */
 
 /* A compiler answers in 1 ms (gcc) or 25 ms (clang); on a busy host, from a slow disk, it may take
- * long. One that is left out for that gives way to another, with which everything is built
+ * long. A compiler that times out is replaced by another one, and then all units are compiled
  * again. */
 #define TIMEOUT_MS 60000
 
@@ -131,7 +131,7 @@ look_at(struct search *s, const char *path)
 	if (!real || access(real, X_OK) != 0 || ws_fs_is_dir(real)) {
 		return;
 	}
-	/* A link to ccache and its like: the compiler behind it stands elsewhere under its own name. */
+	/* A link to ccache or similar: the real compiler is found under its own name. */
 	const char *name = ws_path_base(real);
 	if (!strstr(name, "g++") && !strstr(name, "clang")) {
 		return;
@@ -286,8 +286,7 @@ find_program(const char *name, struct ws_arena *a)
 	return name;
 }
 
-/* Of the driver that @a program is: each has parts of its own. A name without a folder is not
- * there. */
+/* Each driver, @a program, has parts of its own. A name without a folder is not there. */
 static bool
 find_program_of(const struct opening *o, const char *program, const char *name, const char **path,
 	struct ws_err *err)
@@ -322,7 +321,7 @@ add_program(struct opening *o, const char *name, struct ws_err *err)
 	return add_program_of(o, o->cc->path, name, err);
 }
 
-/* What -flto runs; distributions may have it apart. */
+/* The programs of -flto; a distribution may package them separately. */
 static bool
 add_lto(struct opening *o, struct ws_err *err)
 {
@@ -408,8 +407,8 @@ add_verbose(struct opening *o, struct ws_err *err)
 	return ask(o, argv, true, &answer, err) && read_verbose(o, ws_buf_str(&answer), err);
 }
 
-/* A distribution's clang is a small driver over shared libraries. They stand in the lib folder
- * beside it, named by version: libclang-cpp.so.14, libLLVM-14.so.1, libLLVM.so.18.1. */
+/* A distribution's clang is a small driver over shared libraries. Their names in the lib folder
+ * have the version: libclang-cpp.so.14, libLLVM-14.so.1, libLLVM.so.18.1. */
 static bool
 is_llvm_library(const char *name, const char *major)
 {

@@ -1,8 +1,7 @@
 /* ask.c - what an interpreter says of itself: one question, answered in JSON, or, where it cannot
  * be run, the build-details.json beside it (PEP 739; every CPython from 3.14 on). Real files differ
- * from the PEP: abi.extension_suffix is missing when there is no shared libpython (Debian 3.14.10),
- * so the first of suffixes.extensions serves as well. Which interpreters to ask is decided in
- * find.c. */
+ * from the PEP: abi.extension_suffix is missing without a shared libpython (Debian 3.14.10), so the
+ * first of suffixes.extensions is used then. Which interpreters to ask is decided in find.c. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -20,9 +19,9 @@
 
 /* ---- what every answer must hold, and build-details.json ---- */
 
-/* What was said of a Python, besides what goes into the kit as it is. */
+/* The parts of an answer that are not copied into the kit as they are. */
 struct reply {
-	const char *path;              /* who said it, for messages */
+	const char *path;              /* source of the answer, for messages */
 	const char *implementation;    /* "cpython"; NULL: not said */
 	const struct ws_json *version; /* major, minor, micro, releaselevel, serial */
 	bool free_threaded;
@@ -183,10 +182,10 @@ read_details(const char *path, struct ws_arena *a, struct ws_python_kit *kit, st
 /* ---- asking ---- */
 
 /* Runs on Python 3.4 and newer with -I -S: neither the person's environment nor site-packages have
- * a say, and .pth files do not run. That leaves a venv unseen before 3.14, so its folder is told by
- * its pyvenv.cfg (PEP 405). INCLUDEPY alone is not enough: relocated builds (uv's) keep the
- * builder's. A libpython that is mapped is what exports the symbols; Debian sets Py_ENABLE_SHARED
- * and still links its interpreter statically, so the variables do not tell. */
+ * a say, and .pth files do not run. Before 3.14 -S hides a venv, so its folder is found by its
+ * pyvenv.cfg (PEP 405). INCLUDEPY alone is not enough: relocated builds (uv's) keep the builder's.
+ * A libpython that is mapped is what exports the symbols; Debian sets Py_ENABLE_SHARED and still
+ * links its interpreter statically, so the variables do not tell. */
 static const char question[] =
 	"import json, os, sys, sysconfig\n"
 	"def libpython():\n"
@@ -254,7 +253,7 @@ run(struct ws_ledger *ledger, const char *const *argv, const char *const *env, s
 	return ws_answer_cache_ask(ledger, &command, out, err);
 }
 
-/* Of an interpreter; NULL: a script, or not known. */
+/* The machine of an interpreter; NULL: a script, or unknown. */
 static const struct ws_machine *
 machine_of(const char *path)
 {

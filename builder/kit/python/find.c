@@ -120,7 +120,7 @@ gather_bin(struct gathering *g, const char *folder)
 	}
 }
 
-/* What pyenv also installs, and what is not a CPython 3. */
+/* Other implementations that pyenv installs, and Python 2. */
 static bool
 is_other_python(const char *name)
 {
@@ -253,7 +253,7 @@ struct finding {
 	struct ws_err broken;      /* the first that should have been it and failed; kind NONE: none */
 };
 
-/* Asks @a candidate unless its name says that it cannot be better than what was found. */
+/* Asks @a candidate, unless by its name it is not newer than the best one. */
 static void
 consider(struct finding *f, const struct candidate *candidate)
 {

@@ -52,7 +52,7 @@ visit(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 	return true;
 }
 
-/* What to type on @a host for the headers of a Python that the distribution installed. */
+/* The command that installs the headers of a Python of the distribution of @a host. */
 static bool
 cure_headers(const struct ws_python_kit *kit, const struct ws_host *host, struct ws_err *err)
 {
@@ -133,7 +133,7 @@ ws_python_check_headers(
 	return cure_headers(kit, host, err);
 }
 
-/* The tag is made of the version; the suffix of its modules says more. */
+/* The tag follows from the version; the suffix of modules has more. */
 static bool
 check_suffix(const struct ws_python_kit *kit, struct ws_err *err)
 {

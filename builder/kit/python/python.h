@@ -24,13 +24,12 @@ struct ws_python_kit {
 	const char *include;          /**< folder with Python.h, where it is installed */
 	const char *platform_include; /**< Debian's second folder with pyconfig.h; NULL: none */
 	const char *ext_suffix;       /**< ".cpython-311-x86_64-linux-gnu.so" */
-	/** What exports Python's symbols: the libpython it runs on, else the interpreter. NULL:
-	 * unknown. */
+	/** The file with Python's symbols: the libpython, else the interpreter. NULL: unknown. */
 	const char *library;
 	const char *purelib; /**< site-packages, a venv's own; NULL when not known */
 	/**
-	 * What it is run with, NULL-terminated: LANG=C, and what a shim of pyenv or an interpreter
-	 * outside the linker's folders needs to start. NULL: it was not asked.
+	 * The environment of the interpreter, NULL-terminated: LANG=C, and the variables that a shim of
+	 * pyenv or an interpreter outside the linker's folders needs. NULL: it was not asked.
 	 */
 	const char *const *env;
 	struct ws_tree tree; /**< include/ with all headers; filled by ws_python_open */

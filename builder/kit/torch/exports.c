@@ -61,7 +61,7 @@ struct exports_library {
 struct exports_order {
 	const char *release;         /* "2.5.1"; NULL: of no torch */
 	const char *path;            /* of the list, absolute */
-	WS_VEC(const char *) wheels; /* file names of the wheels that the libraries are from */
+	WS_VEC(const char *) wheels; /* file names of the wheels with the libraries */
 	WS_VEC(struct exports_library) libraries;
 };
 
@@ -111,7 +111,7 @@ add(struct ws_exports_maker *maker, const struct ws_json *library, struct ws_err
 	if (ws_json_is_true(library, "c")) {
 		ws_exports_only_c(maker);
 	}
-	/* One of many that may matter: what is wrong with it is found when something needs it. */
+	/* An unreadable optional library is left out; a check reports the symbols it lacks. */
 	if (!elf || !ws_exports_add(maker, elf, ws_json_text(library, "python"), err)) {
 		return ws_json_is_true(library, "optional");
 	}
@@ -248,7 +248,7 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 	m.folder = folder.path;
 	fine = fine && add_wheels(&m, &wheels, err)
 		&& ask_child(&m.order, program, folder.path, fetch->stop, err);
-	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
+	return fine || ws_err_wrap(err, "export list of torch %s", version->text);
 }
 
 static struct ws_digest
@@ -319,7 +319,7 @@ recall(const struct ws_store *store, const struct ws_version *version,
 			&& ws_tree_find(store, tree_name(version, a), pin->tree, a, tree));
 }
 
-/* By the version alone where the lock says which list it is. */
+/* By the version alone if the lock pins the list. */
 static bool
 share(const struct ws_fetch *fetch, const struct ws_pin_exports *pin, const char *key,
 	struct ws_arena *a, struct ws_tree *tree)
@@ -383,7 +383,7 @@ add_number(struct ws_hasher *h, int64_t number)
 	ws_hasher_add(h, &number, sizeof(number));
 }
 
-/* What lies beside torch's own libraries, and in the folders of NVIDIA's wheels. */
+/* Libraries beside torch's own, and those of NVIDIA's wheels. */
 static const char *const beside[] = {"*.so*", "../../nvidia/*/lib/*.so*"};
 
 /* Parts that no extension links: loaded by name by their own library, or tools. */
@@ -400,8 +400,8 @@ is_left_out(const char *file)
 	return ws_is_among(file, shared, WS_LEN(shared));
 }
 
-/* An installed torch's libraries: its own, then those beside it from @others, NVIDIA's from
- * @nvidias on. */
+/* An installed torch's libraries: its own, then then those beside it from index @others, and
+ * NVIDIA's from @nvidias. */
 struct installed {
 	WS_VEC(const char *) paths;
 	size_t others, nvidias;
@@ -449,7 +449,7 @@ list_installed(const char *folder, struct ws_arena *a)
 	return found;
 }
 
-/* Who changes a library leaves another time or size behind. */
+/* A changed library has another time or size. */
 static bool
 installed_key(
 	const struct installed *found, const char *python, struct ws_digest *key, struct ws_err *err)

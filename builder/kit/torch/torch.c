@@ -206,7 +206,7 @@ apply_rules(const struct ws_facts *facts, const struct ws_torch_measured *m, str
 #define MAKING "wheelsmith.torch-kit/1"
 
 /* The directory, METADATA and RECORD of 2.7.1 to 2.15.0 lie in the last 1.93 MB of the wheel;
- * before that the directory does (1.34 MB), and RECORD stands in front. */
+ * before that the directory does (1.34 MB), and RECORD is at the front. */
 #define TAIL_BYTES ((uint64_t)2 << 20)
 
 /* A kit on its way. */
@@ -375,7 +375,7 @@ cure_damage(struct ws_err *err)
 	if (!err || err->kind != WS_ERR_FETCH || ws_err_has_cure(err)) {
 		return false;
 	}
-	ws_err_cure(err, "nothing of it was used; the server's file may be damaged");
+	ws_err_cure(err, "the file was not used; it may be damaged on the server");
 	return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
 
@@ -476,8 +476,8 @@ ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 
 /* ---- installed ---- */
 
-/* find_spec of a top-level name runs none of its code. What it looked at is named, so that the
- * answer is remembered until one of these changes. */
+/* find_spec of a top-level name runs none of its code. The answer lists the paths that were looked
+ * at; it stays cached until one of them changes. */
 static const char question[] =
 	"import importlib.util, json, os, site, sys\n"
 	"sys.path = [p for p in sys.path if p]\n"
@@ -490,7 +490,7 @@ static const char question[] =
 	"print(json.dumps({'folder': os.path.abspath(places[0]) if places else None,\n"
 	"                  'looked': looked}))\n";
 
-/* The folder of the package; *folder is NULL when there is no torch. */
+/* The folder of the package; *folder is NULL without a torch. */
 static bool
 ask(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_arena *a,
 	const char **folder, struct ws_err *err)
@@ -540,8 +540,8 @@ check_headers(const char *folder, struct ws_arena *a, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_TORCH, "V");
 }
 
-/* What the installer noted of all files. Its folder has the wheel's version, and that has a local
- * label on some indexes only. */
+/* RECORD, written by the installer. Its folder has the wheel's version, and that has a local label
+ * on some indexes only. */
 static const char *
 find_record(const char *folder, const struct ws_version *version, struct ws_arena *a)
 {

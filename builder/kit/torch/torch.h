@@ -1,12 +1,12 @@
 /**
  * torch.h - a torch release to build against, without installing it
  *
- * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
+ * * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
  * two small libraries answer what the headers do not say: the C++ ABI and pybind11's ids. All
- * Pythons share one kit. A torch installed in an interpreter serves as well. Which releases there
- * are to choose from is wheel.h's.
+ * Pythons share one kit. A torch installed in an interpreter serves as well. wheel.h lists the
+ * releases.
  *
- * The tree: include/ as in the wheel, version.py, kit.json (measured.h).
+ * * The tree: include/ as in the wheel, version.py, kit.json (the measured values).
  */
 #ifndef WS_KIT_TORCH_TORCH_H
 #define WS_KIT_TORCH_TORCH_H
@@ -24,7 +24,7 @@ struct ws_torch_kit {
 	struct ws_version version; /**< as version.py says: 2.5.1+cu124 */
 	const char *cuda;          /**< toolkit it was built with: "12.4" */
 	int cxx11abi;              /**< measured on libc10.so */
-	/** "_gcc", "_libstdcpp", "_cxxabi1011"; NULL where pybind11 has ids of another form. */
+	/** "_gcc", "_libstdcpp", "_cxxabi1011"; NULL where the ids of pybind11 have another form. */
 	const char *pybind_compiler, *pybind_stdlib, *pybind_build_abi;
 	struct ws_torch_release
 		release;                /**< facts, or, for an unknown release, the nearest one's rules */
@@ -32,14 +32,13 @@ struct ws_torch_kit {
 	const char *path;           /**< folder that holds include/ */
 	const struct ws_tree *tree; /**< NULL: an installed torch, whose files may change */
 	const char *wheel;          /**< file name it was taken from; NULL: installed */
-	const char *wheel_sha256;   /**< as the index says; "" unknown */
-	/** Of the wheel's RECORD; of an installed torch, of what its installer wrote: "" when
-	 * nothing. */
+	const char *wheel_sha256;   /**< of the index; "": unknown */
+	/** Digest of RECORD, of the wheel or of the installation; "": no RECORD. */
 	const char *record_sha256;
 	const char *library_path; /**< installed: torch/lib; else NULL */
 };
 
-/** What is wanted. */
+/** The requested torch. */
 struct ws_torch_wish {
 	struct ws_version version;        /**< 2.5.1 or 2.5.1+cu121 */
 	const struct ws_machine *machine; /**< NULL: this host's */
@@ -58,8 +57,8 @@ bool ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	struct ws_err *err);
 
 /**
- * The torch installed where @a python would import it; it is not imported. @a ledger remembers
- * where it lies; NULL: the interpreter is asked.
+ * The torch installed where @a python would import it; it is not imported. @a ledger caches its
+ * path; NULL: the interpreter is asked.
  */
 bool ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
 	struct ws_ledger *ledger, struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err);
