@@ -1,8 +1,8 @@
 /**
  * inflate.h - raw deflate (RFC 1951) in steps, and CRC-32
  *
- * The caller hands in whatever bytes it has and takes out what they became, a window at a time,
- * so it can stop before a bomb has gone off. Knows no archive. zlib is behind inflate.c only.
+ * The caller passes bytes in and gets their contents a window at a time, so it can stop a
+ * decompression bomb early. Knows no archive format. The only door to zlib.
  */
 #ifndef WS_ARCHIVE_INFLATE_H
 #define WS_ARCHIVE_INFLATE_H
@@ -10,9 +10,9 @@
 #include "base/text.h"
 
 enum ws_inflate_state {
-	WS_INFLATE_MORE, /**< all of the input was used; the stream goes on */
+	WS_INFLATE_MORE, /**< the input is used up and the stream continues */
 	WS_INFLATE_FULL, /**< a window is full; step again with the rest of the input */
-	WS_INFLATE_DONE, /**< the stream ended; what is left of the input is not its own */
+	WS_INFLATE_DONE, /**< the stream ended; the rest of the input follows it */
 	WS_INFLATE_BAD,  /**< not deflate */
 };
 

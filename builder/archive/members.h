@@ -1,21 +1,20 @@
 /**
- * members.h - what may come out of an archive or a repository into a folder
+ * members.h - the rules for members of archives and repositories
  *
- * Names, links and amounts, for every source of files that is not a wheel: tar, .deb, git. A
- * member is checked before a byte of it is taken; what breaks a rule is an error that names
- * member and rule. Touches no file.
+ * Names, links and amounts, for every source of files except wheels: tar, .deb, git. A member is
+ * checked before a byte of it is read; the error names member and rule. Touches no file.
  *
  *   name-text    no control characters, at most 1024 bytes
  *   name-path    relative, inside, in its plain form
  *   type         a file, a folder or a link; no devices, pipes, sockets
- *   through      nothing lies below a file or a link
- *   duplicate    a name that stands twice gives the same both times
+ *   through      no member is below a file or a link
+ *   duplicate    a repeated name has the same contents
  *   link         a link stays inside: relative, ".." only in front; a hard link names an earlier
  *                file
- *   amount       not absurdly many members or bytes, nor absurdly more bytes than the archive has
+ *   amount       bounded numbers of members and bytes, and a bounded ratio to the archive's size
  *
- * The names are kept in a map that a stranger could make slow; whoever calls has checked a pinned
- * digest first, so there is nothing to gain.
+ * Names are kept in a map that a crafted archive could make slow. The caller has checked a pinned
+ * digest before, so such an archive does not get here.
  */
 #ifndef WS_ARCHIVE_MEMBERS_H
 #define WS_ARCHIVE_MEMBERS_H
@@ -46,14 +45,15 @@ struct ws_member_limits {
 	uint64_t ratio;       /**< contents to archive, above 64 MiB of contents; default 200 */
 };
 
-/** A member that was let in. */
+/** A member of the archive so far. */
 struct ws_member_seen {
 	enum ws_member_kind kind;
 	bool executable;
-	bool again;              /**< this is not the first time */
-	bool taken;              /**< the caller's: its contents were taken */
-	const char *target;      /**< as in struct ws_member */
-	struct ws_digest digest; /**< the caller's: of a FILE, to compare the second time with */
+	bool again;         /**< the name is repeated */
+	bool taken;         /**< the caller's: its contents were taken */
+	const char *target; /**< as in struct ws_member */
+	struct ws_digest
+		digest; /**< the caller's: SHA-256 of a FILE, compared with a repeated member */
 };
 
 /** The members of one archive so far. */
@@ -72,15 +72,15 @@ struct ws_members ws_members_begin(const char *archive, uint64_t archive_bytes,
 	const struct ws_member_limits *limits, struct ws_arena *a);
 
 /**
- * Without "./" in front and slashes at the end, as tar writes names; NULL for the root itself.
+ * The name without "./" in front and slashes at the end, as tar writes them; NULL for the root.
  */
 char *ws_member_plain_name(const char *name, struct ws_arena *a);
 
-/** Checks all rules but `link` and lets @a member in; NULL when it breaks one. */
+/** Checks all rules except `link` and adds @a member; NULL when it breaks one. */
 struct ws_member_seen *ws_members_enter(
 	struct ws_members *m, const struct ws_member *member, struct ws_err *err);
 
-/** Checks the rule `link`: for links that are taken. */
+/** Checks the rule `link`, for links that are extracted. */
 bool ws_members_check_link(
 	struct ws_members *m, const struct ws_member *member, struct ws_err *err);
 
@@ -88,7 +88,7 @@ bool ws_members_check_link(
 bool ws_members_add_bytes(
 	struct ws_members *m, const char *name, uint64_t bytes, struct ws_err *err);
 
-/** For rules that the caller finds broken. Returns false. */
+/** Reports a rule that the caller found broken. Returns false. */
 bool ws_members_refuse(struct ws_members *m, struct ws_err *err, const char *rule, const char *name,
 	const char *format, ...) WS_PRINTF(5, 6);
 

@@ -22,7 +22,7 @@ struct ws_tar {
 	locale_t utf8; /* libarchive converts names through the locale of the thread */
 };
 
-/* What libarchive complained about; the disk's own words where it was the disk. */
+/* The message of libarchive, or of the disk when a write failed. */
 static bool
 fail(const struct ws_tar *tar, struct ws_err *err)
 {
@@ -33,8 +33,8 @@ fail(const struct ws_tar *tar, struct ws_err *err)
 						  why ? why : "the archive was not written");
 }
 
-/* A failed write is not reported to libarchive, which then leaks what it holds: it stands in
- * `fault`, and each call here looks there afterwards. */
+/* libarchive leaks memory when its callback reports a failed write. So `fault` keeps the error,
+ * and each call here checks it afterwards. */
 static la_ssize_t
 read_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, size_t len)
 {
@@ -45,7 +45,7 @@ read_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, si
 	return (la_ssize_t)len;
 }
 
-/* A filter that is not built in would run a program: ARCHIVE_WARN. */
+/* ARCHIVE_WARN: libarchive would run a program as the filter. */
 static bool
 choose_format(struct archive *archive)
 {
@@ -173,7 +173,7 @@ ws_tar_drop(struct ws_tar *tar)
 	if (!tar) {
 		return;
 	}
-	tar->given_up = true; /* of one that is not finished, the rest would be written */
+	tar->given_up = true; /* else an unfinished archive would still be written */
 	archive_write_free(tar->archive);
 	if (tar->utf8) {
 		freelocale(tar->utf8);

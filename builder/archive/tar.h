@@ -1,9 +1,9 @@
 /**
  * tar.h - writing a tar archive
  *
- * unpack.h's counterpart, for archives of our own: members in the order in which they are added,
- * plain files and links, without times and owners, packed with zstd. The same members give the same
- * bytes with the same libarchive and libzstd. Wheels are zips and wheel/'s.
+ * The counterpart of unpack.h for our own archives: members in the order of the calls, plain
+ * files and links, without times and owners, packed with zstd. Equal members give equal bytes
+ * with the same libarchive and libzstd. Wheels are zips: wheel/zip_writer.h.
  */
 #ifndef WS_ARCHIVE_TAR_H
 #define WS_ARCHIVE_TAR_H
@@ -31,7 +31,7 @@ bool ws_tar_add_link(struct ws_tar *tar, const char *name, const char *target, s
 /** Writes the end; false when anything was not written. */
 bool ws_tar_finish(struct ws_tar *tar, struct ws_err *err);
 
-/** Gives up what libarchive holds, finished or not; NULL is fine. */
+/** Releases the archive, finished or not. NULL is allowed. */
 void ws_tar_drop(struct ws_tar *tar);
 
 #endif

@@ -1,5 +1,5 @@
-/* unpack.c - the door to libarchive. It decodes; what is let in is decided by members.c. Zips are
- * unpack_zip.c's. */
+/* unpack.c - the door to libarchive's reader. members.c decides which members are allowed; zip.c
+ * reads zips. */
 #include "archive/unpack.h"
 
 #include "archive/zip.h"
@@ -143,7 +143,7 @@ ws_unpack_format_of(const char *file, enum ws_unpack_format *format)
 	return false;
 }
 
-/* What libarchive itself complained about. */
+/* Reports the message of libarchive. */
 static bool
 refuse_format(struct unpack *u, struct archive *archive, const char *name, struct ws_err *err)
 {
@@ -153,8 +153,8 @@ refuse_format(struct unpack *u, struct archive *archive, const char *name, struc
 }
 
 /*
- * Each of these says ARCHIVE_WARN when it would run a program instead of decoding by itself; a
- * stranger's archive starts no programs here.
+ * Each call returns ARCHIVE_WARN when libarchive would run a program to decode. An archive of
+ * unknown origin must not start programs.
  */
 static bool
 choose_formats(struct archive *archive, enum ws_unpack_format format)

@@ -1,10 +1,11 @@
 /**
- * unpack.h - reading tar archives, Debian packages and zipped source archives
+ * unpack.h - reading tar archives, Debian packages and zipped sources
  *
- * Streams members to a sink in the order of the archive; where they go, the sink decides.
- * The rules of members.h hold for every member, those about links for the ones that are taken.
- * Zips are read by zip.h, tar archives and Debian packages by libarchive, which is behind unpack.c
- * only. Wheels are not read here: their members may be read without the whole.
+ * Streams members to a sink in the order of the archive; the sink decides where they go. The
+ * rules of members.h hold for every member, those about links for extracted members. Zips go
+ * through zip.h: libarchive trusts local headers that differ from the directory, wrong sizes and
+ * CRCs, and entries without a directory record. Wheels are not read here: their members can be
+ * read without the whole.
  */
 #ifndef WS_ARCHIVE_UNPACK_H
 #define WS_ARCHIVE_UNPACK_H
@@ -22,7 +23,7 @@ bool ws_unpack_format_of(const char *file, enum ws_unpack_format *format);
 
 /** Takes the members. The first member of the caller's own struct. */
 struct ws_unpack_sink {
-	/** Whether to take it; NULL: everything. A hard link is taken only with its original. */
+	/** Whether to extract it; NULL: all. A hard link is extracted only with its original. */
 	bool (*wants)(struct ws_unpack_sink *self, const struct ws_member *member);
 	/** Files get `bytes` and `end` afterwards; links, hard links and folders only this. */
 	bool (*begin)(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err);

@@ -54,8 +54,8 @@ struct end {
 	uint64_t directory_offset, directory_bytes;
 };
 
-/* The end record whose comment ends with the archive; NULL: none. Only sources may have a comment,
- * and it must not hold the signature of another end record, which Python would find. */
+/* The end record whose comment ends with the archive; NULL: none. Only sources may have a
+ * comment. It must not hold the signature of an end record, because Python would use that one. */
 static const char *
 find_end(struct ws_str tail, bool is_sources)
 {

@@ -1,8 +1,8 @@
 /**
  * arena.h - memory by lifetime: a bump allocator, arrays and maps that grow in it
  *
- * There are three lifetimes: the session's, the plan's and the job's; whoever passes the arena owns
- * the result. Nothing is freed one by one. Memory is zeroed. A process that gets no memory exits:
+ * There are three lifetimes: session, plan and job. The caller that passes the arena owns the
+ * result. Single results are not freed. Memory is zeroed. A process that gets no memory exits, so
  * callers never check for NULL.
  */
 #ifndef WS_BASE_ARENA_H
@@ -24,7 +24,7 @@ _Noreturn void ws_out_of_memory(void);
 
 struct ws_arena;
 
-/** A point to rewind to; taken and given back on the same arena, innermost first. */
+/** A point to rewind to; used on the same arena, innermost first. */
 struct ws_arena_mark {
 	void *block;
 	size_t used;
@@ -32,7 +32,7 @@ struct ws_arena_mark {
 
 struct ws_arena *ws_arena_make(void);
 
-/** Releases everything that came from @a a. NULL is fine. */
+/** Releases the whole arena. NULL is allowed. */
 void ws_arena_drop(struct ws_arena *a);
 
 /** @a size bytes, zeroed, aligned for any type. Never NULL; a size of 0 gives a unique pointer. */
@@ -49,7 +49,7 @@ char *ws_arena_vprintf(struct ws_arena *a, const char *format, va_list values) W
 
 struct ws_arena_mark ws_arena_mark(const struct ws_arena *a);
 
-/** Forgets everything allocated since @a mark; the memory is reused. */
+/** Frees all allocations since @a mark for reuse. */
 void ws_arena_rewind(struct ws_arena *a, struct ws_arena_mark mark);
 
 #define WS_NEW(a, type) ((type *)ws_arena_alloc((a), sizeof(type)))
@@ -110,13 +110,13 @@ struct ws_map {
 	size_t table_size;
 };
 
-/** The value of @a key, or NULL; whether it may be changed is known to who put it there. */
+/** The value of @a key, or NULL. The code that put it there knows whether it may be changed. */
 void *ws_map_get(const struct ws_map *map, const char *key);
 
 /** Sets the value; replaces an earlier one. */
 void ws_map_put(struct ws_map *map, const char *key, const void *value, struct ws_arena *a);
 
-/** True, and @a key is in the map afterwards, when it was not there: a set of strings. */
+/** Adds @a key to a set of strings; true when it was new. */
 bool ws_map_add(struct ws_map *map, const char *key, struct ws_arena *a);
 
 #endif

@@ -15,7 +15,7 @@
 /** Arguments are checked like printf's: format at @a f, first value at @a v, both from 1. */
 #define WS_PRINTF(f, v) __attribute__((format(printf, f, v)))
 
-/** A parameter that this implementation does not need. */
+/** A parameter that this implementation ignores. */
 #define WS_UNUSED __attribute__((unused))
 
 /** Number of elements of an array (not of a pointer). */
@@ -57,10 +57,10 @@ ws_auto_free(void *memory)
 #define WS_AUTO_FILE __attribute__((cleanup(ws_auto_fclose)))
 /** `WS_AUTO_DIR DIR *d = opendir(...)`. */
 #define WS_AUTO_DIR __attribute__((cleanup(ws_auto_closedir)))
-/** `WS_AUTO_FREE char *p`: for the few pointers that a library wants free()d. */
+/** `WS_AUTO_FREE char *p`: for pointers that come from a library's malloc. */
 #define WS_AUTO_FREE __attribute__((cleanup(ws_auto_free)))
 
-/** Hands a WS_AUTO_FD over: returns the descriptor and leaves -1 behind. */
+/** Moves a descriptor out of a WS_AUTO_FD: returns it and leaves -1. */
 static inline int
 ws_take_fd(int *fd)
 {

@@ -234,7 +234,7 @@ keep(EVP_PKEY *pkey, const char *path, const char *what, struct ws_err *err)
 	return key;
 }
 
-/* A key with a pass phrase is refused: nobody is asked for one. */
+/* A key with a pass phrase is refused without a prompt. */
 static int
 no_phrase(char *phrase WS_UNUSED, int size WS_UNUSED, int writes WS_UNUSED, void *self WS_UNUSED)
 {

@@ -1,4 +1,4 @@
-/* err.c - composing error values. Printing to a stream is out.c's; deciding is the caller's. */
+/* err.c - composing error values. out.c prints them. */
 #include "base/err.h"
 
 #include "base/text.h"

@@ -1,15 +1,15 @@
 /**
- * err.h - what went wrong, and what to do about it
+ * err.h - error values: what went wrong, and what to do about it
  *
- * A value on the caller's stack: `struct ws_err err = {0};`. Set where the fault is seen,
- * wrapped where knowledge is added, printed by cli/. Every function here returns false, so a
- * failing call is one line: `return ws_err_set(err, WS_ERR_FETCH, "no torch '%s'", version);`.
+ * A value on the caller's stack: `struct ws_err err = {0};`. The code that sees the fault sets
+ * it, callers wrap it where they know more, cli/ prints it. Every function here returns false, so
+ * a failing call is one line: `return ws_err_set(err, WS_ERR_FETCH, "no torch '%s'", version);`.
  *
- * Wording: one line, lower case, no full stop, the subject in single quotes; then, through
- * ws_err_cure, the lines that say what to do. Long texts end in "...", control characters are '?'.
+ * A text is one line in lower case without a full stop, with the subject in single quotes.
+ * ws_err_cure adds lines with the remedy. Long texts end in "...", control characters are '?'.
  *
- * What a person would have to set, or which command to run, is given as a code: below cli/ no
- * option has a name. cli/selecting.c words it for its caller, who typed options or wrote a matrix.
+ * Below cli/ no option or command has a name: a cure that names one is a code (enum ws_cure), and
+ * cli/cure.c words it for the command line or for a matrix.
  */
 #ifndef WS_BASE_ERR_H
 #define WS_BASE_ERR_H
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What kind of fault; each has an exit code, see ws_err_exit_code. */
+/** Kinds of faults; each has an exit code (ws_err_exit_code). */
 enum ws_err_kind {
 	WS_ERR_NONE,        /**< exit 0 */
 	WS_ERR_NEGATIVE,    /**< 1: a negative verdict, or failures of several kinds */
@@ -37,7 +37,7 @@ enum ws_err_kind {
 	WS_ERR_INTERRUPTED, /**< 130: Ctrl-C; the next run continues */
 };
 
-/** What to set or to run; what the subject is stands behind each. cli/ words it. */
+/** Cures by code, each with the meaning of its subject. cli/ words them. */
 enum ws_cure {
 	WS_CURE_FREE_SPACE,      /**< the disk is full: free space, or use other folders */
 	WS_CURE_READ_ONLY,       /**< the file system is read-only: use other folders */
@@ -57,7 +57,7 @@ enum ws_cure {
 	WS_CURE_UNLOCKED,        /**< let the lock change */
 	WS_CURE_RECIPE,          /**< draft a recipe; subject: "demo==1.0", or the name alone */
 	WS_CURE_FIRST_SIGNATURE, /**< sign an index that has no signature */
-	WS_CURE_SYNC,            /**< publish to a folder and copy that; subject: where to */
+	WS_CURE_SYNC,            /**< publish to a folder and copy the folder; subject: the target */
 	WS_CURE_ACTION_TIMEOUT,  /**< a longer time limit for one command */
 };
 
@@ -78,47 +78,46 @@ struct ws_err {
 	size_t cure_count;
 };
 
-/** Replaces what @a err held. @a err may be NULL everywhere: the fault is then only reported. */
+/** Replaces the contents of @a err, which may be NULL in every function here. */
 bool ws_err_set(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
 
-/** As ws_err_set, followed by ": " and strerror(errno); knows cures for full and read-only disks,
- * too many open files. */
+/** As ws_err_set, followed by ": " and strerror(errno). Adds cures for full and read-only disks
+ * and for too many open files. */
 bool ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
 
 /** Puts "text: " in front: `ws_err_wrap(err, "reading recipe '%s'", path)`. */
 bool ws_err_wrap(struct ws_err *err, const char *format, ...) WS_PRINTF(2, 3);
 
-/** Adds one line that says what to do. */
+/** Adds one line of cure. */
 bool ws_err_cure(struct ws_err *err, const char *format, ...) WS_PRINTF(2, 3);
 
-/** Adds a cure by code, once; @a subject as the code says, or NULL. */
+/** Adds a cure by code, once. @a subject may be NULL. */
 bool ws_err_cure_code(struct ws_err *err, enum ws_cure code, const char *subject);
 
-/** True when something says what to do. */
+/** True when there is a cure, as a line or as a code. */
 bool ws_err_has_cure(const struct ws_err *err);
 
-/** "index": for tests and for what is printed unworded. */
+/** The name of a code ("index"), for tests and for errors that cli/ does not word. */
 const char *ws_cure_name(enum ws_cure code);
 
 /**
- * Says where in a person's text the fault is: sets place and excerpt. @a text is the whole file,
- * @a offset the first byte at fault, @a len how many are (at least one caret is drawn).
+ * Sets place and excerpt: the fault is at byte @a offset of @a text, the whole file, and @a len
+ * bytes long (at least one caret is drawn).
  */
 bool ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset, size_t len);
 
 int ws_err_exit_code(enum ws_err_kind kind);
 
-/** The kind that an exit code stands for, WS_ERR_IO for 5; WS_ERR_INTERNAL when it is none of
- * ours. */
+/** The kind of an exit code: WS_ERR_IO for 5, WS_ERR_INTERNAL for an unknown code. */
 enum ws_err_kind ws_err_kind_of(int exit_code);
 
-/** True when the run was asked to stop: not a fault of what was being done. */
+/** True for a stop by signal or deadline, which is not a fault. */
 bool ws_err_is_stop(const struct ws_err *err);
 
 /**
- * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures. A
- * code that cli/ has not worded is printed as "(cure: index torch)".
- * @a text must hold WS_ERR_PRINTED bytes. Returns @a text.
+ * The whole message for people, ending in \n: "place: error: text", excerpt, cures. A code that
+ * cli/ has not worded is printed as "(cure: index torch)". @a text holds WS_ERR_PRINTED bytes.
+ * Returns @a text.
  */
 #define WS_ERR_PRINTED 6000
 const char *ws_err_print(const struct ws_err *err, char *text);

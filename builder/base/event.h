@@ -1,9 +1,9 @@
 /**
- * event.h - what happens, reported once to every sink
+ * event.h - events of a run, sent to every sink
  *
- * Everything that takes time emits typed events; the status line, the plain log, JSON lines and
- * the report are sinks of the same stream. Emitting never fails and never blocks on a sink's
- * opinion. Texts are borrowed for the length of the call.
+ * Code that takes time emits typed events. The status line, the plain log, JSON lines and the
+ * report are sinks of one stream. Emitting never fails. Texts are borrowed for the length of the
+ * call.
  */
 #ifndef WS_BASE_EVENT_H
 #define WS_BASE_EVENT_H
@@ -20,7 +20,7 @@ enum ws_event_kind {
 	WS_EVENT_FETCH_STARTED,  /**< subject: file; detail: from where; total: bytes, 0 unknown */
 	WS_EVENT_FETCH_PROGRESS, /**< subject: file; done, total: bytes */
 	WS_EVENT_FETCH_DONE,     /**< subject: file; done: bytes over the wire; wall_ms */
-	WS_EVENT_KIT_READY,      /**< subject: kit; detail: where it came from */
+	WS_EVENT_KIT_READY,      /**< subject: kit; detail: its source */
 	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held
 	 * now; held_back */
 	WS_EVENT_QUEUE,
@@ -40,7 +40,7 @@ enum ws_outcome {
 	WS_OUTCOME_CANCELLED, /**< something it needs failed, or the run was stopped */
 };
 
-/** Where an action ran, and what it waited for there, as the hosts there tell it. */
+/** The worker that ran an action, and the waiting times that it reported. */
 struct ws_worker_run {
 	const char *worker; /**< NULL: it ran on this host, or not at all */
 	uint64_t queued_ms; /**< until a worker had it; 0: not told */
@@ -65,12 +65,12 @@ struct ws_event {
 	uint64_t rss_bytes;
 };
 
-/** A listener: the first member of a sink's own struct. */
+/** The first member of a sink's own struct. */
 struct ws_sink {
 	void (*take)(struct ws_sink *self, const struct ws_event *event);
 };
 
-/** The stream. Zeroed, it drops everything. */
+/** The stream. A zeroed one has no sinks. */
 struct ws_events {
 	struct ws_sink *sinks[6];
 	size_t count;

@@ -105,8 +105,8 @@ ws_path_is_inside(const char *path)
 }
 
 /*
- * Where the folders above the link are real ones, each ".." in front goes up exactly one. A ".."
- * behind a name could go up from wherever a link of that name leads.
+ * Each ".." in front goes up one folder, since the folders above the link are real ones. A ".."
+ * behind a name could go up from the target of a link.
  */
 bool
 ws_path_link_is_inside(const char *path, const char *target)
@@ -257,7 +257,7 @@ ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_er
 	if (ws_fs_is_dir(path)) {
 		return ws_err_set(err, WS_ERR_IO, "'%s' is a folder", path);
 	}
-	/* A pipe's writer may never come; what a person names is read before anything is begun, so that
+	/* A pipe may never get a writer. Input that a person names is read before any work starts, so
 	 * a signal may end the program here. */
 	sigset_t none, before;
 	sigemptyset(&none);
@@ -282,7 +282,7 @@ remove_visited(const char *path, const struct stat *status WS_UNUSED, int type W
 	return remove(path);
 }
 
-/* Immutable trees have folders without write permission; only root may remove from those. */
+/* Immutable trees have folders without write permission, from which only root may remove. */
 static int
 open_folder(const char *path, const struct stat *status, int type, struct FTW *place WS_UNUSED)
 {

@@ -1,8 +1,8 @@
 /**
- * fs.h - files and folders
+ * fs.h - files, folders and paths
  *
- * Paths are C strings. Whatever another process may look at lands atomically: written beside
- * its name, synced, renamed. Failures are WS_ERR_IO with the path in quotes.
+ * Paths are C strings. A file that another process may read appears atomically: written under a
+ * hidden name beside its own, synced, renamed. Failures are WS_ERR_IO with the path in quotes.
  */
 #ifndef WS_BASE_FS_H
 #define WS_BASE_FS_H
@@ -43,9 +43,8 @@ bool ws_fs_is_link(const char *path);
 bool ws_fs_mkdirs(const char *path, struct ws_err *err);
 
 /**
- * Opens a regular file for reading; where anything else ends is not known. A pipe without a writer
- * is not waited for. @a flags are added to O_RDONLY | O_CLOEXEC; @a status may be NULL. -1 on
- * failure.
+ * Opens a regular file for reading, without waiting for the writer of a pipe. @a flags are added
+ * to O_RDONLY | O_CLOEXEC; @a status may be NULL. -1 on failure.
  */
 int ws_fs_open_regular(const char *path, int flags, struct stat *status, struct ws_err *err);
 
@@ -55,17 +54,17 @@ bool ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err);
 /** As ws_fs_read, but refuses files over @a limit bytes. */
 bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
-/** Appends the last @a most bytes, or all; nothing of a file that cannot be read. */
+/** Appends the last @a most bytes, or the whole file. Adds nothing when the file cannot be read. */
 void ws_fs_read_end(const char *path, size_t most, struct ws_buf *b);
 
-/** The same for what a person names, perhaps a pipe: signals that are blocked end the program
- * here. */
+/** As ws_fs_read_at_most, for a file that a person names and that may be a pipe: blocked signals
+ * end the program here. */
 bool ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
-/** All of it to a descriptor, from where that stands; false with errno set. */
+/** Writes all bytes at the current position of @a fd; false with errno set. */
 bool ws_fs_write_all(int fd, const void *bytes, size_t len);
 
-/** Creates or truncates; not atomic, not synced: for files that no other process reads yet. */
+/** Creates or truncates a file that no other process reads yet: not atomic, not synced. */
 bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
 /** Writes `path` in one step: hidden file beside it, fsync, rename. A device, pipe or folder is not
@@ -74,24 +73,24 @@ bool ws_fs_write_atomic(
 	const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
 /**
- * Copies in one step, likewise; a file at @a to is replaced. With @a sha256 (may be NULL) the bytes
- * are hashed on the way, and others than expected are WS_ERR_IO: nothing appears.
+ * Copies in one step, over an existing file. With @a sha256 (may be NULL) the bytes are hashed on
+ * the way; other bytes are WS_ERR_IO, and the file does not appear.
  */
 bool ws_fs_copy_atomic(
 	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err);
 
 /**
- * For what is written piece by piece: opens a hidden file beside @a path, at @a part; -1 on
- * failure, also where @a path is not a file. Who gives up removes it.
+ * Opens a hidden file beside @a path, named @a part, to be written piece by piece; -1 on failure,
+ * or where @a path is not a regular file. To cancel, unlink @a part.
  */
 int ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err);
 
-/** What was @a written becomes @a path, in one step; else, and on failure, the hidden file is
- * removed. */
+/** With @a written true, renames the hidden file to @a path. With false, or on failure, removes
+ * it. */
 bool ws_fs_part_land(
 	int fd, const char *part, const char *path, mode_t mode, bool written, struct ws_err *err);
 
-/** Removes the hidden files that processes which are gone left in @a folder. */
+/** Removes hidden files that dead processes left in @a folder. */
 void ws_fs_remove_parts(const char *folder);
 
 /** Copies the contents (reflink where the file system can); @a to must not exist. */
@@ -100,19 +99,19 @@ bool ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *er
 /** Hard link, else a copy with the mode of @a from. @a to must not exist. */
 bool ws_fs_link(const char *from, const char *to, struct ws_err *err);
 
-/** Removes a file or a whole folder; what is not there is fine. Does not follow links. */
+/** Removes a file or a whole folder; an absent one is success. Does not follow links. */
 bool ws_fs_remove(const char *path, struct ws_err *err);
 
-/** What a person without privileges may still write on the file system that holds @a path. */
+/** Free bytes for an unprivileged user on the file system of @a path. */
 bool ws_fs_free_bytes(const char *path, uint64_t *bytes);
 
 /** A new folder "<prefix>XXXXXX" in @a dir, mode 0700. NULL on failure. */
 char *ws_fs_temp_dir(const char *dir, const char *prefix, struct ws_arena *a, struct ws_err *err);
 
-/** Flushes a folder's own entries, after a rename into it. */
+/** Flushes the entries of a folder, after a rename into it. */
 bool ws_fs_sync_dir(const char *path, struct ws_err *err);
 
-/** One entry that ws_fs_walk found. */
+/** One file or folder of a walk. */
 struct ws_fs_entry {
 	const char *name;   /**< relative to the root of the walk, '/' between parts */
 	const char *path;   /**< root and name */

@@ -1,5 +1,6 @@
-/* fs_write.c - writing, copying and linking, in one step where others look. Until then a file has a
- * hidden name beside its own, ".NAME.part-PID.XXXXXX", which tells what a dead process left. */
+/* fs_write.c - writing, copying and linking, in one step where other processes look. A file has a
+ * hidden name until then, ".NAME.part-PID.XXXXXX", by which leftovers of dead processes are
+ * found. */
 #include "base/crypto.h"
 #include "base/fs.h"
 
@@ -170,8 +171,8 @@ ws_fs_copy_atomic(
 	return ws_fs_part_land(out, part, to, mode, copied, err);
 }
 
-/* The process number of one that lives in another container or on another host means nothing here,
- * so the file must be old too: writing one takes seconds. */
+/* Process numbers of other containers and hosts mean nothing here. So the file must be old as
+ * well: writing one takes seconds. */
 static bool
 is_left_behind(const char *path)
 {

@@ -153,7 +153,7 @@ unicode_len(const struct scan *s, size_t at)
 	if (unit < 0) {
 		fail(s, at, 2, "expected four hexadecimal digits after '\\u'");
 	} else if (unit == 0) {
-		fail(s, at, 6, "'\\u0000' cannot stand in a text");
+		fail(s, at, 6, "'\\u0000' is not allowed in a text");
 	} else if (unit >= 0xdc00 && unit <= 0xdfff) {
 		fail(s, at, 6, "'%.6s' is the second half of a character without its first", here);
 	} else if (unit < 0xd800 || unit > 0xdbff) {
@@ -407,7 +407,7 @@ scan_nested(struct scan *s, struct ws_json *value)
 	}
 	s->depth++;
 	if (!scan_members(s, value)) {
-		/* At the end, or at the ':' of a key that stands where the list should have ended. */
+		/* The text ends, or a key follows where the list should have ended. */
 		bool open = peek(s) == '\0' || (peek(s) == ':' && value->kind == WS_JSON_ARRAY);
 		if (open && s->err && s->err->cure[0] == '\0') {
 			struct ws_err opened = {0};
@@ -448,7 +448,7 @@ scan_value(struct scan *s, struct ws_json *value)
 
 /* ---- a text ---- */
 
-/* No NUL, nothing but UTF-8: afterwards '\0' means the end, and messages may quote the text. */
+/* Only UTF-8 without NUL: afterwards '\0' means the end, and messages may quote the text. */
 static bool
 check_bytes(const struct scan *s)
 {
@@ -662,7 +662,7 @@ bool
 ws_json_err(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,
 	const char *format, ...)
 {
-	/* Of a list or an object that holds something only the bracket is marked. */
+	/* Mark only the bracket of a list or an object that is not empty. */
 	va_list values;
 	va_start(values, format);
 	fail_at(doc, value->offset, value->first ? 1 : value->len, err, format, values);

@@ -1,9 +1,9 @@
 /**
- * json.h - reading JSON with positions
+ * json.h - reading and writing JSON
  *
- * cJSON parses; a scanner of ours walks the text first, so that every value knows its byte
- * offset, comments and trailing commas can be allowed, and a key that stands twice is an error.
- * Reads what people write (relaxed) and what servers send (strict). Writing: json_write.h.
+ * The reader keeps the byte offset of every value, may allow comments and trailing commas, and
+ * refuses repeated keys. It reads files of people (relaxed) and of servers (strict). Records with
+ * a table are read and written by table.h.
  */
 #ifndef WS_BASE_JSON_H
 #define WS_BASE_JSON_H
@@ -29,14 +29,14 @@ struct ws_json {
 	const char *key;       /**< its name in the object above; NULL elsewhere */
 	const char *text;      /**< STRING: the value; NUMBER: the digits as written; else NULL */
 	bool truth;            /**< BOOL */
-	size_t offset, len;    /**< where the value stands in the text, quotes included */
-	size_t key_offset;     /**< where its key stands */
+	size_t offset, len;    /**< bytes of the value in the text, quotes included */
+	size_t key_offset;     /**< byte of its key in the text */
 	size_t count;          /**< ARRAY, OBJECT: number of children */
 	struct ws_json *first; /**< ARRAY, OBJECT: first child */
 	struct ws_json *next;  /**< the next child of the value above */
 };
 
-/** A parsed text; its members live in the arena it was parsed into. */
+/** A parsed text. Its values are in the arena of the parse. */
 struct ws_json_doc {
 	const char *name; /**< the file, for messages */
 	const char *text; /**< a copy of the text, NUL-terminated */
@@ -56,10 +56,9 @@ enum ws_json_flags {
 	child = child->next
 
 /**
- * Parses @a len bytes. On a mistake @a err is WS_ERR_CONFIG with place, excerpt and caret.
- * Nesting deeper than 100, more than 1,000,000 values and embedded NUL bytes are mistakes. A byte
- * order mark is skipped: it is not part of doc->text. While parsing, memory is some nine times
- * the text's size; what stays is about three times.
+ * Parses @a len bytes. A mistake is WS_ERR_CONFIG with place, excerpt and caret: also nesting
+ * deeper than 100, more than 1,000,000 values, and NUL bytes. A byte order mark is skipped and is
+ * not part of doc->text. The result takes about three times the size of the text.
  */
 bool ws_json_parse(const char *name, const char *text, size_t len, enum ws_json_flags flags,
 	struct ws_arena *a, struct ws_json_doc *doc, struct ws_err *err);
@@ -72,24 +71,23 @@ bool ws_json_read(const char *path, enum ws_json_flags flags, struct ws_arena *a
 const struct ws_json *ws_json_find(const struct ws_json *object, const char *key);
 
 /**
- * The value at @a path below @a value: "extensions/0/sources" is item 0 of the member "extensions"
- * and its member. Where the path leads on and the text does not, the last value there is. NULL
+ * The value at @a path below @a value: "extensions/0/sources" is the member "sources" of item 0
+ * of the member "extensions". Where the text has no such value, the last one on the way. NULL
  * gives NULL.
  */
 const struct ws_json *ws_json_at(const struct ws_json *value, const char *path);
 
-/** The text of the STRING member @a key, else NULL. For files whose shape was checked, or is not
- * ours. */
+/** The text of the STRING member @a key, else NULL. For files whose shape was checked before, and
+ * for files of others. */
 const char *ws_json_text(const struct ws_json *object, const char *key);
 
 /** The BOOL member @a key is true. */
 bool ws_json_is_true(const struct ws_json *object, const char *key);
 
-/** The texts of the list @a list, in order; none where it is NULL. They live with the document, the
- * array in @a a. */
+/** The texts of @a list (may be NULL), in order. They live with the document, the array in @a a. */
 const char *const *ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count);
 
-/** The value of the NUMBER member @a key as an unsigned integer; false when it is none. */
+/** The NUMBER member @a key as an unsigned integer; false for any other value. */
 bool ws_json_u64(const struct ws_json *object, const char *key, uint64_t *value);
 
 /** "null", "a boolean", "a number", "a string", "a list", "an object". */

@@ -1,6 +1,5 @@
-/* json_write.c - the text grows as values are added, on one line; the pretty layout is made of it
- * at the end. Escapes are those that RFC 8259 section 7 asks for; everything else stands as it
- * is. */
+/* json_write.c - the text grows on one line; the pretty layout is made at the end. Escapes are
+ * those of RFC 8259 section 7. */
 #include "base/json.h"
 #include "base/text.h"
 
@@ -14,9 +13,9 @@
 
 struct ws_json_writer {
 	struct ws_buf text;
-	char closers[DEEPEST]; /* of what is being filled, outermost first */
+	char closers[DEEPEST]; /* brackets that close the open values, outermost first */
 	size_t depth;
-	bool any; /* what is being filled holds something */
+	bool any; /* the open value has a member */
 };
 
 struct ws_json_writer *
@@ -29,7 +28,7 @@ ws_json_begin(void)
 	return w;
 }
 
-/* With U+FFFD for every byte that belongs to no character. */
+/* A byte that belongs to no character becomes U+FFFD. */
 static void
 put_string(struct ws_buf *b, const char *text)
 {
@@ -55,7 +54,7 @@ put_string(struct ws_buf *b, const char *text)
 	ws_buf_putc(b, '"');
 }
 
-/* What stands in front of a value. */
+/* Puts comma and key in front of a value. */
 static void
 begin_value(struct ws_json_writer *w, const char *key)
 {
@@ -192,7 +191,7 @@ ws_json_add_copy(struct ws_json_writer *w, const char *key, const struct ws_json
 	ws_json_close(w);
 }
 
-/* The end of the string, or of the plain value, at @a at. */
+/* The end of the string or plain value that starts here. */
 static const char *
 end_of_plain(const char *at)
 {
@@ -205,7 +204,7 @@ end_of_plain(const char *at)
 	return at + 1;
 }
 
-/* "[1, 2]", when the list at @a at holds no list and no object, and fits; else nothing is added. */
+/* Puts "[1, 2]" for a list of plain values that fits on the line; else false, and adds nothing. */
 static bool
 put_short_list(const char **at, struct ws_buf *out)
 {

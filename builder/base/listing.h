@@ -1,8 +1,8 @@
 /**
- * listing.h - which files a tree has
+ * listing.h - the paths of a tree
  *
- * The names and kinds of a tree's files, without their contents: what a source holds can be judged
- * by it, and no file is opened. Whoever hands a listing in owns it. Trees themselves: store/tree.h.
+ * Names, kinds and digests of a tree's files, so that sources are judged without opening a file.
+ * The caller owns the listing. Trees: store/tree.h.
  */
 #ifndef WS_BASE_LISTING_H
 #define WS_BASE_LISTING_H
@@ -20,8 +20,8 @@ enum ws_tree_kind {
 struct ws_tree_entry {
 	const char *path; /**< relative, '/' between parts */
 	enum ws_tree_kind kind;
-	const char *value;   /**< 64 digits of the contents, or the target of a link */
-	uint64_t size_bytes; /**< of the file in a tree; 0 of a link, and where nobody asked */
+	const char *value;   /**< FILE: SHA-256 in hex; LINK: the target */
+	uint64_t size_bytes; /**< bytes of the file; 0 for a link, and where the size was not read */
 };
 
 struct ws_listing {
@@ -32,13 +32,13 @@ struct ws_listing {
 /** qsort/bsearch comparison of entries by path. */
 int ws_tree_entry_cmp(const void *x, const void *y);
 
-/** The file at @a path, links on the way and at its end followed; NULL: there is none. */
+/** The file at @a path, after following links; NULL when the tree has none. */
 const struct ws_tree_entry *ws_listing_find(const struct ws_listing *listing, const char *path);
 
-/** True for a folder; links on the way are followed, a link to a folder is not one. */
+/** True for a folder. Links on the way are followed; a link to a folder is not a folder. */
 bool ws_listing_is_folder(const struct ws_listing *listing, const char *path);
 
-/** True when a file lies below @a folder; "." and "" are the top. */
+/** True when the tree has a file below @a folder; "." and "" are the top. */
 bool ws_listing_has_folder(const struct ws_listing *listing, const char *folder);
 
 #endif

@@ -34,7 +34,7 @@ ws_out_standard(const struct ws_user_env *env)
 	return out;
 }
 
-/* What strangers say is in it. */
+/* The text may contain names and answers of strangers. */
 WS_PRINTF(2, 0)
 static void
 print_plain(FILE *to, const char *format, va_list values)
@@ -101,7 +101,7 @@ ws_out_flush(const struct ws_out *out, struct ws_err *err)
 	if (fflush(out->out) == 0 && !ferror(out->out)) {
 		return true;
 	}
-	/* It may have failed long ago; writing one more byte sets errno. */
+	/* An earlier write may have failed: one more byte sets errno. */
 	int code = errno ? errno : write(fileno(out->out), "\n", 1) < 0 ? errno : 0;
 	return ws_err_set(err, WS_ERR_IO, "cannot write to the standard output%s%s", code ? ": " : "",
 		code ? strerror(code) : "");

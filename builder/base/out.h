@@ -23,23 +23,23 @@ struct ws_out {
 	bool redraws;       /**< err is a terminal on which a line can be redrawn */
 	unsigned width;     /**< columns of the terminal; 0 when err is none */
 	unsigned columns;   /**< COLUMNS; 0: not set */
-	bool is_shown;      /**< out is a terminal, which must obey no name in a result */
+	bool is_shown;      /**< out is a terminal: names in results must not control it */
 };
 
 /** Standard streams, terminal or not, NO_COLOR and COLUMNS. */
 struct ws_out ws_out_standard(const struct ws_user_env *env);
 
-/** To out. */
+/** Prints to out. */
 void ws_out_result(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
-/** To err, unless quiet. */
+/** Prints to err, unless quiet. */
 void ws_out_note(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
-/** To err: "warning: ..." and a newline. */
+/** Prints "warning: ..." and a newline to err. */
 void ws_out_warn(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
-/** To err: the whole of @a err as a person reads it. */
+/** Prints the whole of @a err to err. */
 void ws_out_error(const struct ws_out *out, const struct ws_err *err);
-/** False when anything that went to out could not be written: WS_ERR_IO. */
+/** False (WS_ERR_IO) when a write to out failed. */
 bool ws_out_flush(const struct ws_out *out, struct ws_err *err);
-/** True when whoever read out is gone: it was a pipe, and its reader closed it. */
+/** True when out is a pipe and its reader closed it. */
 bool ws_out_is_broken(const struct ws_out *out);
 
 /* ---- the line that is redrawn ---- */

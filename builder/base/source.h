@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/** Takes the next bytes of a stream; false (with @a err set) ends it. */
+/** Takes the next bytes of a stream; false (with @a err set) ends the stream. */
 typedef bool (*ws_take)(void *self, const void *bytes, size_t len, struct ws_err *err);
 
 /** One stretch to read. */
@@ -29,8 +29,8 @@ struct ws_source {
 	const char *name; /**< for messages */
 	uint64_t size;    /**< bytes */
 	/**
-	 * Reads every span, in the order given; may ask for several at once. A source that turns
-	 * out shorter than it said, or that changed since it was opened, is an error.
+	 * Reads every span in the order given; may request several at once. A source that is shorter
+	 * than its size, or that changed since it was opened, is an error.
 	 */
 	bool (*read)(
 		struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err);
@@ -47,7 +47,7 @@ struct ws_file_source {
 /** Opens a regular file. @a path is borrowed for messages. */
 bool ws_file_source_open(const char *path, struct ws_file_source *file, struct ws_err *err);
 
-/** Closing twice, or one that did not open, is fine. */
+/** Closing twice, or a source that failed to open, is allowed. */
 void ws_file_source_close(struct ws_file_source *file);
 
 #define WS_AUTO_FILE_SOURCE __attribute__((cleanup(ws_file_source_close)))

@@ -28,15 +28,15 @@ struct ws_str ws_str_of(const char *text);
 bool ws_str_is(struct ws_str str, const char *text);
 bool ws_str_eq(struct ws_str x, struct ws_str y);
 
-/** Byte order, a prefix before what it is a prefix of: <0, 0, >0. */
+/** Byte order; a prefix sorts first. Below, equal to or above 0. */
 int ws_str_cmp(struct ws_str x, struct ws_str y);
 
-/** Without spaces, tabs, CR and LF at both ends. */
+/** The text without spaces, tabs, CR and LF at both ends. */
 struct ws_str ws_str_trim(struct ws_str str);
 
 /**
- * Cuts the part before the first @a separator off @a rest and returns it; all of it, leaving
- * rest->s NULL, when there is no separator. Loop: `while (rest.s) { part = ws_str_cut(...) }`.
+ * Cuts the part before the first @a separator off @a rest. Without a separator returns all of it
+ * and sets rest->s to NULL. Loop: `while (rest.s) { part = ws_str_cut(...) }`.
  */
 struct ws_str ws_str_cut(struct ws_str *rest, char separator);
 
@@ -45,7 +45,7 @@ bool ws_str_to_u64(struct ws_str str, uint64_t *value);
 
 char *ws_str_copy(struct ws_str str, struct ws_arena *a);
 
-/* Of ASCII, whatever the locale. */
+/* ASCII, independent of the locale. */
 static inline bool
 ws_is_digit(char c)
 {
@@ -64,7 +64,7 @@ ws_is_letter(char c)
 	return ws_lower(c) >= 'a' && ws_lower(c) <= 'z';
 }
 
-/** 0 to 15; -1: it is not a hexadecimal digit. */
+/** 0 to 15; -1 for any other character. */
 static inline int
 ws_hex_digit(char c)
 {
@@ -72,7 +72,7 @@ ws_hex_digit(char c)
 	return ws_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/** Is there a control character, such as the end of a line? */
+/** True when @a text has a control character, such as a line end. */
 bool ws_has_control(const char *text);
 
 /** Makes @a text lower case, in place; returns it. */
@@ -84,14 +84,14 @@ bool ws_ends_with(const char *text, const char *suffix);
 /** strcmp that takes NULL: NULL equals only NULL. */
 bool ws_same(const char *x, const char *y);
 
-/** One of the @a count texts of @a list is @a text; either may be NULL. */
+/** True when @a text is in @a list; both may have NULLs. */
 bool ws_is_among(const char *text, const char *const *list, size_t count);
 
 /** qsort/bsearch comparison of `const char *` elements, by bytes. */
 int ws_cmp_strings(const void *x, const void *y);
 
-/** Sorts texts by bytes and keeps each once, in place; how many are left. @a list may be NULL where
- * @a count is 0. */
+/** Sorts texts by bytes and drops duplicates, in place; returns the new count. @a list may be
+ * NULL where @a count is 0. */
 size_t ws_sort_once(const char **list, size_t count);
 
 /* ---- buffers: file contents, texts under construction, response bodies ---- */
@@ -107,13 +107,14 @@ void ws_buf_puts(struct ws_buf *b, const char *text);
 void ws_buf_putc(struct ws_buf *b, char c);
 void ws_buf_printf(struct ws_buf *b, const char *format, ...) WS_PRINTF(2, 3);
 
-/** @a word as a POSIX shell reads it: in quotes where it needs them. For people who paste it. */
+/** Adds @a word as a POSIX shell reads it, in quotes where needed: for lines that people paste. */
 void ws_buf_put_quoted(struct ws_buf *b, const char *word);
 
-/** Room for @a more bytes; returns where they go. The caller adds to len what it wrote. */
+/** Makes room for @a more bytes and returns their address. The caller adds the written bytes to
+ * len. */
 char *ws_buf_reserve(struct ws_buf *b, size_t more);
 
-/** Forgets what comes after the first @a len bytes. */
+/** Cuts the contents to their first @a len bytes. */
 void ws_buf_cut(struct ws_buf *b, size_t len);
 
 /** Empty again; keeps its memory. */
@@ -134,8 +135,8 @@ void ws_buf_release(struct ws_buf *b);
 
 /* ---- UTF-8 ---- */
 
-/** Bytes (1 to 4) of the well-formed sequence at @a s, of which @a n may be read; 0 when none
- * is. */
+/** Bytes (1 to 4) of the well-formed sequence (RFC 3629) at @a s, which has @a n bytes; 0 for a
+ * malformed one. */
 size_t ws_utf8_len(const char *s, size_t n);
 
 /**
@@ -145,18 +146,19 @@ size_t ws_utf8_len(const char *s, size_t n);
 unsigned ws_utf8_columns(const char *s, size_t n);
 
 /**
- * Replaces what a terminal would obey (C0, DEL, C1; line separators; marks that turn the order of
- * what follows, UAX 9) and what is not UTF-8 by '?', in place: for names and answers of strangers.
+ * Replaces by '?', in place: control characters (C0, DEL, C1), line separators, marks that change
+ * the text direction (UAX 9), and bytes that are not UTF-8. For names and answers of strangers.
  * With @a lines newlines and tabs stay.
  */
 void ws_utf8_make_plain(char *text, bool lines);
 
 /* ---- fields ---- */
 
-/** Appends one; a @a value of NULL is left out. */
+/** Appends "KIND VALUE" and a NUL; nothing for a NULL value. Hosts of a farm exchange such texts:
+ * values are words of command lines, a kind has no blank. */
 void ws_fields_add(struct ws_buf *text, const char *kind, const char *value);
 
-/** One whose value is "FIRST SECOND"; @a first has no blank. */
+/** Appends a field with the value "FIRST SECOND"; @a first has no blank. */
 void ws_fields_add_pair(
 	struct ws_buf *text, const char *kind, const char *first, const char *second);
 
@@ -165,19 +167,19 @@ void ws_fields_add_all(
 
 void ws_fields_add_number(struct ws_buf *text, const char *kind, uint64_t number);
 
-/** Takes the next one off @a text, in @a a. False: that was all, or what follows is none; then
- * something is left of @a text. */
+/** Takes the next field off @a text, in @a a. False at the end and at a malformed field; then @a
+ * text is not empty. */
 bool ws_fields_take(struct ws_str *text, struct ws_arena *a, const char **kind, const char **value);
 
-/** The parts of a pair, in @a a; false: it is none. */
+/** Splits the value of ws_fields_add_pair, in @a a; false without a blank. */
 bool ws_fields_cut(const char *pair, struct ws_arena *a, const char **first, const char **second);
 
 /* ---- spelling suggestions ---- */
 
 /**
  * The candidate nearest to @a word by edit distance (insert, delete, replace, swap of
- * neighbours), ASCII case ignored; NULL when none is within a third of the word's length.
- * Borrowed from @a candidates. The first of equals wins.
+ * neighbours), ASCII case ignored; NULL when the distance of each is over a third of the word's
+ * length. Borrowed from @a candidates.
  */
 const char *ws_suggest(const char *word, const char *const *candidates, size_t count);
 

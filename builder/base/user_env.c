@@ -29,7 +29,7 @@ ws_user_env_config_home(const struct ws_user_env *env, struct ws_arena *a)
 {
 	const char *config = ws_user_env_get(env, "XDG_CONFIG_HOME");
 	const char *home = ws_user_env_home(env);
-	if (config && config[0] == '/') { /* a relative one is to be ignored, says the specification */
+	if (config && config[0] == '/') { /* the specification ignores a relative path */
 		return config;
 	}
 	return home ? ws_arena_printf(a, "%s/.config", home) : NULL;

@@ -1,8 +1,8 @@
 /**
- * user_env.h - the environment and files of whoever runs us, as a value
+ * user_env.h - the user's environment variables and files, as a value
  *
- * cli/ takes the environment once and hands it down; nothing else in the program asks for it, so a
- * test can show another home and another host. Reads; decides nothing.
+ * cli/ takes the environment once and passes it down. Other code does not read it, so a test can
+ * pass another home and another host.
  */
 #ifndef WS_BASE_USER_ENV_H
 #define WS_BASE_USER_ENV_H
@@ -16,13 +16,13 @@ struct ws_user_env {
 	const char *const *vars; /**< "NAME=value", NULL-terminated; NULL: none */
 	const char *root;        /**< "" or the folder below which every file is looked for */
 	struct ws_ledger
-		*ledger; /**< remembers what its programs say (store/answer_cache.h); NULL: nothing does */
+		*ledger; /**< caches answers of programs (store/answer_cache.h); NULL: no cache */
 };
 
-/** NULL when it is not set or empty, or @a env is NULL. Borrowed from vars. */
+/** The value; NULL when it is unset or empty, or @a env is NULL. Borrowed from vars. */
 const char *ws_user_env_get(const struct ws_user_env *env, const char *name);
 
-/** HOME; NULL when it is not set. */
+/** HOME; NULL when it is unset. */
 const char *ws_user_env_home(const struct ws_user_env *env);
 
 /** $XDG_CONFIG_HOME, else ~/.config; NULL without a home. */

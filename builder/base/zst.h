@@ -1,8 +1,8 @@
 /**
- * zst.h - one zstd frame, packed at once, unpacked at once or as a stream
+ * zst.h - zstd frames: packed at once, unpacked at once or as a stream
  *
- * The only door to libzstd. What a frame says about its size is not believed: the caller stops
- * reading when it has had enough.
+ * The only door to libzstd. The size in a frame's header is not trusted: the caller limits what
+ * it reads.
  */
 #ifndef WS_BASE_ZST_H
 #define WS_BASE_ZST_H
@@ -16,12 +16,12 @@
 /** Appends @a bytes, packed at @a level with a content checksum, to @a out. */
 bool ws_zst_pack(struct ws_str bytes, int level, struct ws_buf *out, struct ws_err *err);
 
-/** Whether @a bytes begin like a frame. */
+/** True when @a bytes begin with the magic number of a frame. */
 bool ws_zst_is_frame(struct ws_str bytes);
 
 /**
- * Appends what the frame @a bytes holds to @a out. Damaged, cut, or more than @a most bytes is
- * WS_ERR_IO.
+ * Appends the contents of the frame @a bytes to @a out. A damaged or cut frame, or more than @a
+ * most bytes, is WS_ERR_IO.
  */
 bool ws_zst_unpack(struct ws_str bytes, size_t most, struct ws_buf *out, struct ws_err *err);
 

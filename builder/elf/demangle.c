@@ -1,5 +1,5 @@
-/* demangle.c - __cxa_demangle of libstdc++ (C++ ABI, section 3.4), and what makes its texts
- * bearable. Shortening works on the text, with brackets matched; what it cannot match it leaves. */
+/* demangle.c - __cxa_demangle of libstdc++ (C++ ABI, section 3.4), then shortening of its text
+ * with brackets matched. Text that does not match stays as it is. */
 #include "elf/demangle.h"
 
 #include "base/text.h"
@@ -15,9 +15,9 @@ char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status
 
 /* An argument list that is open while the text is copied. */
 struct list {
-	size_t comma; /* where the comma before its last argument stands in the output; 0: none */
-	size_t outer; /* how many ( [ { were open when it began */
-	bool of_std;  /* std:: something's */
+	size_t comma; /* place of the comma before its last argument in the output; 0: none */
+	size_t outer; /* number of open ( [ { at its start */
+	bool of_std;  /* a template of std:: */
 };
 
 struct shortening {
@@ -95,7 +95,7 @@ shorten_basic(struct ws_buf *out)
 	cut_to(out, start + kept);
 }
 
-/* An argument is complete: out again with it when it is only a default. */
+/* Removes a complete argument that is only a default. */
 static void
 end_argument(struct shortening *s, const struct list *list)
 {
@@ -130,7 +130,7 @@ close_list(struct shortening *s)
 	return true;
 }
 
-/* Copies one character and keeps account of brackets. False when they do not match. */
+/* Copies one character and counts brackets. False when they do not match. */
 static bool
 step(struct shortening *s, char c)
 {

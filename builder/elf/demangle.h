@@ -1,9 +1,9 @@
 /**
- * demangle.h - C++ names as people read them
+ * demangle.h - C++ names for people
  *
- * Names come from files of unknown origin. A crafted one of a hundred bytes can ask for gigabytes
- * of text, and nothing in libstdc++ stops it: such files are read in a child process that limits
- * itself (sys/spawn.h): without memory the name stays as it is, without time the child ends.
+ * Names come from files of unknown origin. A crafted name of a hundred bytes can expand to
+ * gigabytes, and libstdc++ does not stop it. So a child process with limits (sys/spawn.h) reads
+ * such files: without memory the name stays mangled, without time the child ends.
  */
 #ifndef WS_ELF_DEMANGLE_H
 #define WS_ELF_DEMANGLE_H

@@ -1,7 +1,7 @@
-/* elf.c - opening a file: its header, its segments, the dynamic section. The rules are those of
- * glibc 2.36 (elf/dl-load.c, elf/get-dynamic-info.h): what it refuses, and what it does not
- * survive, is not opened. Each rule has a file in tests/support/crafted_elf.py, which dlopen is
- * shown as well. */
+/* elf.c - opening a file: header, segments, dynamic section. The rules are those of glibc 2.36
+ * (elf/dl-load.c, elf/get-dynamic-info.h): a file that it refuses or does not survive is not
+ * opened. Each rule has a file in tests/support/crafted_elf.py, which the test loads with dlopen
+ * as well. */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "elf/elf_file.h"
@@ -19,7 +19,7 @@
 
 /* ---- the file header ---- */
 
-/* What keeps every loader from it, whatever it holds; NULL: nothing. */
+/* Why every loader refuses the file; NULL: it does not. */
 static const char *
 refused_header(const Elf64_Ehdr *header)
 {
@@ -93,7 +93,7 @@ read_load(struct ws_elf_file *f, const Elf64_Phdr *p, struct ws_elf_segment *s, 
 	return true;
 }
 
-/* @dynamic gets where PT_DYNAMIC is. */
+/* @dynamic gets the address of PT_DYNAMIC. */
 static bool
 read_segments(
 	struct ws_elf_file *f, const Elf64_Ehdr *header, uint64_t *dynamic, struct ws_err *err)
@@ -104,7 +104,7 @@ read_segments(
 		return ws_elf_damaged(f, err, "its program headers are outside of it");
 	}
 	f->segments = segments;
-	f->seen.exec_stack = true; /* where no header says otherwise */
+	f->seen.exec_stack = true; /* the default without PT_GNU_STACK */
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr p;
 		memcpy(&p, f->bytes.s + offset + i * sizeof(p), sizeof(p));
@@ -156,7 +156,7 @@ find_strings(struct ws_elf_file *f, struct ws_err *err)
 	return true;
 }
 
-/* What the loader takes for granted, and does not survive otherwise. */
+/* Conditions that the loader does not check and crashes without. */
 static bool
 check_dynamic(const struct ws_elf_file *f, struct ws_err *err)
 {
@@ -194,7 +194,7 @@ text_of(const struct ws_elf_file *f, int64_t tag)
 	return ws_elf_dynamic(f, tag, &offset) ? ws_elf_string(f, offset) : NULL;
 }
 
-/* What it needs: DT_NEEDED, and the library that a filter stands for. */
+/* Reads DT_NEEDED, and DT_FILTER: the library that a filter replaces. */
 static bool
 read_needed(struct ws_elf_file *f, struct ws_err *err)
 {
@@ -244,7 +244,7 @@ read_dynamic(struct ws_elf_file *f, uint64_t address, struct ws_err *err)
 
 /* ---- a file ---- */
 
-/* Takes over @f's mapping, also when it fails. */
+/* Owns the mapping of @f, also on failure. */
 static struct ws_elf *
 open_file(struct ws_elf_file *f, bool any_machine, struct ws_err *err)
 {

@@ -106,7 +106,7 @@ ws_elf_string(const struct ws_elf_file *f, uint64_t offset)
 	if (offset < f->strings.n) {
 		return f->strings.s + offset;
 	}
-	/* The loader adds to an address; that it leaves the table, it does not notice. */
+	/* The loader adds the offset to an address, without a check against the table's size. */
 	struct ws_str rest = ws_elf_rest(f, f->strings_at + offset);
 	return rest.n && memchr(rest.s, '\0', rest.n) ? rest.s : NULL;
 }

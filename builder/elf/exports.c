@@ -1,4 +1,4 @@
-/* exports.c - takes a list apart line by line. Unpacking is zst.c's. */
+/* exports.c - reads a list line by line. */
 #include "elf/exports.h"
 
 #include "base/arena.h"
@@ -16,7 +16,7 @@ struct list {
 	struct ws_zst *packed;
 	struct ws_buf text; /* unpacked and not yet read */
 	size_t at;          /* where the next line begins in it */
-	bool held;          /* the line before `at` is given once more */
+	bool held;          /* the next call returns the line before `at` again */
 	struct ws_str line; /* the last one read */
 	char *library;      /* of the current block */
 	char *version;      /* of the names that come; NULL: none */
@@ -87,7 +87,7 @@ open_list(struct list *x, struct ws_err *err)
 			seen->release = ws_str_copy(value, x->a);
 		} else if (is_item(x->line, "python", &value)) {
 			*ws_vec_push(&pythons, x->a) = ws_str_copy(value, x->a);
-		} else if (!is_item(x->line, "wheel", &value)) { /* those it was made from, for people */
+		} else if (!is_item(x->line, "wheel", &value)) { /* source wheels, for people */
 			x->held = true;
 			seen->pythons = pythons.at;
 			seen->python_count = pythons.len;
@@ -174,7 +174,7 @@ start_block(struct list *x, struct ws_str value)
 	x->skipped = value.s && !(x->python && ws_str_is(value, x->python));
 }
 
-/* A line that is not a name. True with *@found when it is something to hand out. */
+/* Reads a line that is not a name. *@found: it is a result. */
 static bool
 read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *err)
 {

@@ -1,28 +1,29 @@
 /**
- * exports.h - what libraries export that are not here: reading a list of their names
+ * exports.h - lists of the names that libraries export, for libraries that are not on this host
  *
- * One file for each torch release (matrix/facts/exports/torch-V.zst), and one for each library that
- * its wheel requires or carries besides: 3 to 4 GB of libraries in all. A list is read from front
- * to back, never kept: the caller holds the names that it looks for. Names in anonymous namespaces
- * are left out. Making a list: ws_exports_begin.
+ * One file for each torch release (matrix/facts/exports/torch-V.zst), and one for each library
+ * that its wheel requires or contains: 3 to 4 GB of libraries in all. A list is read from front
+ * to back and not kept in memory: the caller keeps the names that it needs. Names in anonymous
+ * namespaces are left out. ws_exports_begin starts a new list.
  *
  * The text inside the zstd frame, one item a line, in this order:
  *
  *     wheelsmith.exports/1
  *     torch 2.5.1                                           only in the list of a release
- *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl    each wheel it was made from
+ *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl    each source wheel
  *     python cp311                                           each tag that has a block of its own
  *     library libc10.so                                      DT_SONAME; blocks sorted by name
  *     needed libc.so.6                                       DT_NEEDED, in order
- *     names 1529                                             so many lines follow, sorted by bytes
+ *     names 1529                                             number of lines that follow, sorted by
+ *                                                            bytes
  *     12<TAB>suffix                                          12 bytes of the name before, then this
  *     objects 3                                              the same, each with a tab and its size
  *                                                            in bytes
  *     tls 3                                                  the same for thread-local variables
  *     version GOMP_1.0                                       of the names, objects and tls that
  *                                                            follow
- *     library libtorch_python.so                             what all Pythons have in common
- *     library libtorch_python.so cp311                       what is in this one besides
+ *     library libtorch_python.so                             the part that all Pythons share
+ *     library libtorch_python.so cp311                       the rest for this Python
  *     internals __pybind11_internals_v4_...__                pybind11's id in that library
  *     end
  */
@@ -41,7 +42,7 @@
 
 struct ws_exports {
 	const char *release;        /**< "2.5.1"; NULL: not the list of a torch release */
-	const char *const *pythons; /**< "cp311", "cp313t": tags that libtorch_python.so is known for */
+	const char *const *pythons; /**< "cp311", "cp313t": Pythons that have a block */
 	size_t python_count;
 };
 
@@ -50,7 +51,7 @@ enum ws_export_kind {
 	WS_EXPORT_TLS,       /**< text: an exported thread-local variable */
 	WS_EXPORT_NEEDED,    /**< text: DT_NEEDED of the library */
 	WS_EXPORT_INTERNALS, /**< text: pybind11's internals id */
-	WS_EXPORT_END,       /**< nothing follows */
+	WS_EXPORT_END,       /**< the end */
 };
 
 /** One line. Borrowed until the next one is read. */
@@ -60,12 +61,12 @@ struct ws_export {
 	const char *version; /**< of a NAME or TLS: "GOMP_1.0"; NULL: none */
 	const char *text;
 	size_t len;    /**< of text */
-	uint64_t size; /**< of an object, in bytes, where the list tells objects; else 0 */
+	uint64_t size; /**< of an object, in bytes; 0 in lists without sizes */
 };
 
 /**
- * Opens a list as the Python with ABI tag @a python ("cp311") sees it; NULL: only what all
- * Pythons have in common. A tag that a release's list does not know is WS_ERR_UNKNOWN.
+ * Opens the list for the Python with ABI tag @a python ("cp311"); NULL: only the part that all
+ * share. WS_ERR_UNKNOWN when a release's list does not have the tag.
  */
 struct ws_exports *ws_exports_open(
 	const char *path, const char *python, struct ws_arena *a, struct ws_err *err);
@@ -89,30 +90,30 @@ ws_auto_exports(struct ws_exports *const *list)
 
 struct ws_exports_maker;
 
-/** @a release is "2.5.1"; NULL: not a torch release. Lives in @a a, with the names it is given. */
+/** @a release is "2.5.1"; NULL: not a torch release. The maker and its texts live in @a a. */
 struct ws_exports_maker *ws_exports_begin(const char *release, struct ws_arena *a);
 
-/** The file name of a wheel that libraries were taken from. */
+/** Adds the file name of a source wheel. */
 void ws_exports_add_wheel(struct ws_exports_maker *maker, const char *filename);
 
 /**
- * From now on names in C++ are left out. NVIDIA's libraries export some of their insides by
- * accident (libcusparseLt 80,000 kernels, 26 MB), and no header declares them.
+ * Ends the listing of names in C++. NVIDIA's libraries export internals by accident
+ * (libcusparseLt 80,000 kernels, 26 MB), which no header declares.
  */
 void ws_exports_only_c(struct ws_exports_maker *maker);
 
 /**
- * Adds what @a elf exports and needs; nothing of it is kept. @a python is the ABI tag ("cp311")
- * of a library of which every Python has its own, NULL for one that all share. A library that
- * has no name of its own (DT_SONAME) is WS_ERR_FETCH.
+ * Adds the exports and needs of @a elf, which may be deleted afterwards. @a python is the ABI tag
+ * ("cp311") of a library that each Python has separately, NULL for a shared one. A library
+ * without DT_SONAME is WS_ERR_FETCH.
  */
 bool ws_exports_add(struct ws_exports_maker *maker, const struct ws_elf *elf, const char *python,
 	struct ws_err *err);
 
 /**
- * The last library's file is called @a name, and others need it by that name: a copy in a repaired
- * wheel, "libgomp-a34b3233.so.1", keeps its DT_SONAME. The list has it as a library that needs the
- * real one.
+ * The file name of the last library, by which others need it: a copy in a repaired wheel,
+ * "libgomp-a34b3233.so.1", keeps its DT_SONAME. The list gets a library of that name that needs
+ * the real one.
  */
 void ws_exports_add_name(struct ws_exports_maker *maker, const char *name);
 

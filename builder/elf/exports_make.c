@@ -1,4 +1,5 @@
-/* exports_make.c - sorts names, shares prefixes, splits off what only some Pythons have. */
+/* exports_make.c - sorts names, shares prefixes, separates the names that only some Pythons have.
+ */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/zst.h"
@@ -79,7 +80,7 @@ by_name(const void *x, const void *y)
 	return p->owner < q->owner ? -1 : p->owner > q->owner;
 }
 
-/* Sorts and leaves one of those that are equal. */
+/* Sorts and drops duplicates. */
 static void
 sort_names(struct names *names)
 {
@@ -115,7 +116,7 @@ put_kind(struct ws_buf *out, const char *kind, const struct name *names, size_t 
 	}
 }
 
-/* How many from the front are of the first one's version and kind. */
+/* The number of first names with the same version and kind. */
 static size_t
 count_alike(const struct name *names, size_t count)
 {
@@ -143,8 +144,8 @@ put_names(struct ws_buf *out, const struct name *names, size_t count)
 	}
 }
 
-/* Nobody else can name what is in an anonymous namespace, and nvcc's names for it differ from
- * wheel to wheel: without them the lists of libtorch_cuda of all Pythons are equal (measured on
+/* Other files cannot name a symbol in an anonymous namespace, and nvcc's names for it differ from
+ * wheel to wheel. Without them the lists of libtorch_cuda are equal for all Pythons (measured on
  * 2.5.1, 2.8.0 and 2.11.0). */
 static bool
 is_listed(const struct ws_exports_maker *maker, const struct ws_elf_symbol *symbol)
@@ -305,7 +306,7 @@ split_names(const struct names *all, size_t count, size_t owner, struct names *c
 	}
 }
 
-/* A library that each Python has its own of: what all share, then what each has besides. */
+/* A library that each Python has separately: first the shared part, then the rest of each. */
 static void
 put_family(struct ws_buf *out, const struct library *const *family, size_t count)
 {

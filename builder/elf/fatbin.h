@@ -1,12 +1,12 @@
 /**
- * fatbin.h - what GPU code a library holds, read from its .nv_fatbin section
+ * fatbin.h - the GPU code of a library, from its .nv_fatbin section
  *
- * The section is a row of containers (one for each translation unit), a container a row of images:
- * machine code (cubin), PTX text or LTO-IR for one architecture. Only headers are read; nothing is
- * decompressed. Which of it runs where is verify's question.
+ * The section is a row of containers (one for each translation unit), a container is a row of
+ * images: machine code (cubin), PTX text or LTO-IR for one architecture. Only headers are read,
+ * without decompression. verify/ decides which code runs on which GPU.
  *
- * NVIDIA documents none of this. Measured on what nvcc 11.8 to 13.5 writes (tests/fuzz/fatbin has
- * samples, each with the command that made it).
+ * NVIDIA documents none of this. Measured on the output of nvcc 11.8 to 13.5 (tests/fuzz/fatbin
+ * has samples, each with the command that made it).
  */
 #ifndef WS_ELF_FATBIN_H
 #define WS_ELF_FATBIN_H
@@ -30,7 +30,7 @@ enum ws_fatbin_packing {
 	WS_FATBIN_PLAIN,
 	WS_FATBIN_LZ4,
 	WS_FATBIN_ZSTD,
-	WS_FATBIN_PACKED, /**< compressed in a way that is not known here */
+	WS_FATBIN_PACKED, /**< compressed by an unknown method */
 };
 
 /** One image. */
@@ -51,7 +51,7 @@ struct ws_fatbin {
 	size_t container_count; /**< those that hold an image */
 };
 
-/** What there is for one architecture. */
+/** The code for one architecture. */
 struct ws_fatbin_arch {
 	unsigned sm;
 	char suffix;
@@ -61,13 +61,13 @@ struct ws_fatbin_arch {
 };
 
 /**
- * Reads a whole section. WS_ERR_FETCH when a header points outside of it or is none: a list that
- * may be incomplete is never returned.
+ * Reads a whole section. WS_ERR_FETCH when a header is malformed or points outside of it: an
+ * incomplete list is never returned.
  */
 bool ws_fatbin_read(const void *bytes, size_t len, struct ws_arena *a, struct ws_fatbin *fatbin,
 	struct ws_err *err);
 
-/** By number, then suffix (none, a, f). LTO-IR is not counted: nothing runs it by itself. */
+/** Sorted by number, then suffix (none, a, f). LTO-IR does not count: it cannot run by itself. */
 const struct ws_fatbin_arch *ws_fatbin_archs(
 	const struct ws_fatbin *fatbin, struct ws_arena *a, size_t *count);
 

@@ -1,5 +1,6 @@
-/* relocations.c - what the loader looks up and where it writes. Names without a relocation are not
- * looked for: a linker lists some that nothing uses (std::ios_base_library_init of GCC 13). */
+/* relocations.c - the symbols that the loader looks up, and the places where it writes. Names
+ * without a relocation are not looked up: a linker lists unused ones (std::ios_base_library_init
+ * of GCC 13). */
 #include "base/attr.h"
 #include "elf/elf_file.h"
 
@@ -14,7 +15,7 @@ struct reading {
 	uint64_t init_count; /* those that are relocated */
 };
 
-/* Those that the loader of glibc knows (sysdeps/MACHINE/dl-machine.h); 0 is R_*_NONE. */
+/* Types that glibc's loader supports (sysdeps/MACHINE/dl-machine.h); 0 is R_*_NONE. */
 static const unsigned x86_64[] = {R_X86_64_64, R_X86_64_PC32, R_X86_64_COPY, R_X86_64_GLOB_DAT,
 	R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_32, R_X86_64_DTPMOD64, R_X86_64_DTPOFF64,
 	R_X86_64_TPOFF64, R_X86_64_SIZE32, R_X86_64_SIZE64, R_X86_64_TLSDESC, R_X86_64_IRELATIVE};
@@ -31,7 +32,7 @@ static const struct abi {
 	{EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_TLS_TPREL, aarch64, WS_LEN(aarch64)},
 };
 
-/* NULL: its relocations are not looked at. */
+/* NULL for a machine whose relocations are not checked. */
 static const struct abi *
 abi_of(const struct ws_elf_file *f)
 {
@@ -54,7 +55,7 @@ is_known(const struct abi *abi, unsigned type)
 	return false;
 }
 
-/* May it write 8 bytes there? Code too where all of it is made writable first. */
+/* True when 8 bytes may be written there: also in code when all code is made writable first. */
 static bool
 write_at(struct reading *r, uint64_t address)
 {
@@ -63,7 +64,7 @@ write_at(struct reading *r, uint64_t address)
 	return s && (s->writable || r->text);
 }
 
-/* Marks the symbol of a relocation; false: it is not there, or has no name. */
+/* Marks the symbol of a relocation; false: it does not exist, or has no name. */
 static bool
 ask(struct ws_elf_file *f, uint64_t number)
 {
@@ -75,7 +76,7 @@ ask(struct ws_elf_file *f, uint64_t number)
 	unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
 	if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || visibility == STV_HIDDEN
 		|| visibility == STV_INTERNAL) {
-		return true; /* its own, without a look at the name */
+		return true; /* resolved to this file, without a lookup */
 	}
 	f->marks[number] |= WS_ELF_ASKED;
 	Elf64_Half version = 0;
@@ -88,8 +89,7 @@ ask(struct ws_elf_file *f, uint64_t number)
 	return name && (*name || weak) && (version < 2 || version < f->index_count);
 }
 
-/* Is the thread-local variable that a relocation means the file's own? Then it takes static
- * room. */
+/* True when the relocation means a thread-local variable of this file, which takes static room. */
 static bool
 is_own_tls(const struct ws_elf_file *f, uint64_t number)
 {
@@ -144,7 +144,7 @@ read_table(struct reading *r, int64_t at_tag, int64_t size_tag, uint64_t relativ
 		memcpy(&rela, rest.s + i * sizeof(rela), sizeof(rela));
 		const struct abi *abi = abi_of(r->f);
 		bool lies = i < relative && abi && ELF64_R_TYPE(rela.r_info) != abi->relative;
-		why = lies ? "fewer of its relocations are relative than it says" : read_one(r, &rela);
+		why = lies ? "its count of relative relocations is wrong" : read_one(r, &rela);
 	}
 	return why;
 }

@@ -1,5 +1,6 @@
-/* sections.c - what only section headers and first bytes tell. No loader reads either; where a
- * section is loaded it must be where a segment has it, so that it cannot be a decoy. */
+/* sections.c - data that only section headers and first bytes give. Loaders read neither; a
+ * section that claims to be loaded must be in a segment at that place, so that it cannot be a
+ * decoy. */
 #include "base/arena.h"
 #include "elf/elf.h"
 #include "elf/elf_file.h"
@@ -131,7 +132,7 @@ is_object(struct ws_str file)
 		&& header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_REL;
 }
 
-/* NULL: it does not end in @texts. */
+/* The text at @at; NULL when it does not end in @texts. */
 static const char *
 text_at(struct ws_str texts, uint64_t at)
 {

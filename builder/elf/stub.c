@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Sections, in the order of their headers and of their bytes. Those of versions may be left out. */
+/* Sections, in the order of their headers and of their bytes. The version sections are optional. */
 enum { NONE, HASH, DYNSYM, DYNSTR, VERSYM, VERDEF, DYNAMIC, SHSTRTAB, SECTIONS };
 
 static const struct {
@@ -173,7 +173,7 @@ number_sections(struct layout *l)
 	}
 }
 
-/* Needs the places of all others; its own size does not depend on what it says. */
+/* Needs the addresses of all other sections. Its size does not depend on them. */
 static void
 fill_dynamic(struct layout *l, bool final)
 {

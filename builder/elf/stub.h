@@ -1,13 +1,13 @@
 /**
- * stub.h - shared libraries to link against that hold no code
+ * stub.h - shared libraries without code, to link against
  *
  * An extension must name torch's libraries in its DT_NEEDED, in torch's order, or its import
- * fails; the linker only looks at their names. So such a stub has a name and nothing else, and its
- * bytes depend on the name alone: links are shared between torch releases. Symbols are judged
- * against export lists instead (exports.h).
+ * fails. The linker only needs their names. So a stub has a name and no symbols, and its bytes
+ * depend on the name alone: torch releases share link results. Symbols are checked against export
+ * lists (exports.h).
  *
- * A stub of the system's libraries has symbols with versions besides: what a link takes from it is
- * what an older libc has (kit/floor/floor.h).
+ * A stub of the system's libraries also has symbols with versions, so that a link takes the
+ * versions of an older libc (kit/floor/floor.h).
  */
 #ifndef WS_ELF_STUB_H
 #define WS_ELF_STUB_H

@@ -1,5 +1,5 @@
-/* symbols.c - dynamic symbols. How many there are, only the hash table says, and the loader finds
- * only those that it leads to (elf/dl-lookup.c, elf/dl-setup_hash.c). */
+/* symbols.c - dynamic symbols and their versions. Only the hash table gives the number of
+ * symbols, and the loader finds only those in it (elf/dl-lookup.c, elf/dl-setup_hash.c). */
 #include "base/arena.h"
 #include "elf/elf_file.h"
 
@@ -23,7 +23,7 @@ word_at(struct ws_str table, size_t number)
 	return word;
 }
 
-/* @count words of @table, which move it on; false: it has fewer. */
+/* Cuts @count words off @table; false: it has fewer. */
 static bool
 cut_words(struct ws_str *table, uint64_t count, struct ws_str *words)
 {
@@ -91,7 +91,7 @@ read_gnu_hash(struct ws_str table, struct gnu_hash *h)
 	return true;
 }
 
-/* How many symbols there are: the longest way along a chain; 0: some way leads out of the table. */
+/* The number of symbols: the end of the last chain; 0: a chain leaves the table. */
 static uint64_t
 count_by_gnu_hash(const struct gnu_hash *h)
 {
@@ -122,7 +122,7 @@ passes_bloom(const struct gnu_hash *h, uint32_t hash)
 	return word >> hash % 64 & word >> (hash >> (h->shift & 31)) % 64 & 1;
 }
 
-/* A chain is a run of words up to one that is odd; the bucket of a name may lead into its
+/* A chain is a run of words that ends with an odd one; the bucket of a name may point into its
  * middle. */
 static void
 mark_by_gnu_hash(struct ws_elf_file *f, const struct gnu_hash *h)
@@ -142,7 +142,7 @@ mark_by_gnu_hash(struct ws_elf_file *f, const struct gnu_hash *h)
 
 /* ---- DT_HASH ---- */
 
-/* False: a chain leads out of the table, or in a circle. */
+/* False: a chain leaves the table, or is a circle. */
 static bool
 read_by_hash(struct ws_elf_file *f, struct ws_str table)
 {
@@ -223,11 +223,11 @@ add_version(const struct ws_elf_file *f, size_t number, struct ws_elf_symbol *sy
 	unsigned index = entry & 0x7fff;
 	symbol->version = index < f->index_count ? f->by_index[index] : NULL;
 	symbol->not_default = entry & 0x8000;
-	/* To a reference without a version the loader gives the first of a library, hidden or not. */
+	/* A reference without a version gets the first one of a library, hidden or not. */
 	symbol->hidden = symbol->not_default && index > 2;
 }
 
-/* Is it a name to other files? */
+/* True when other files can see the name. */
 static bool
 is_public(const Elf64_Sym *entry)
 {
@@ -237,7 +237,7 @@ is_public(const Elf64_Sym *entry)
 		&& visibility != STV_HIDDEN && visibility != STV_INTERNAL;
 }
 
-/* Would the loader find it under its name? As do_lookup_x of glibc. */
+/* True when the loader finds it by name, as do_lookup_x of glibc. */
 static bool
 is_found(const struct ws_elf_file *f, size_t number, const Elf64_Sym *entry)
 {
@@ -298,7 +298,7 @@ step(struct ws_str *rest, uint64_t step, void *to, size_t len)
 	return true;
 }
 
-/* The versions asked of one library. */
+/* The versions that are required from one library. */
 static bool
 read_need(struct reading *r, struct ws_str rest, const Elf64_Verneed *need)
 {

@@ -25,7 +25,7 @@ struct asking {
 	int64_t begun_ms, last_output_ms;
 };
 
-/* Hands out the whole lines of the output; the rest waits. */
+/* Passes on whole lines; the rest stays in the buffer. */
 static void
 hand_out_lines(struct asking *k)
 {
@@ -39,7 +39,7 @@ hand_out_lines(struct asking *k)
 	memmove(k->output->data, line, k->output->len);
 }
 
-/* False when it printed more than it may. */
+/* False when the output exceeds its limit. */
 static bool
 read_some(struct asking *k, struct ws_err *err)
 {
@@ -62,7 +62,7 @@ read_some(struct asking *k, struct ws_err *err)
 			err, k->kind, "%s printed more than %zu KiB", k->name, k->limits.answer_bytes / 1024);
 }
 
-/* True while it is in time. */
+/* False when a time limit has passed. */
 static bool
 check_time(const struct asking *k, struct ws_err *err)
 {
@@ -77,8 +77,8 @@ check_time(const struct asking *k, struct ws_err *err)
 		|| ws_err_set(err, k->kind, "%s: no answer for %u s", k->name, (silence_ms + 999) / 1000);
 }
 
-/* Until the program has ended and its pipe is empty; what it left behind may hold the pipe open for
- * ever. False when it is to be killed. */
+/* Runs until the program has ended and its pipe is empty. Its own children may hold the pipe open
+ * for ever. False: kill it. */
 static bool
 watch(struct asking *k, int pidfd, struct ws_err *err)
 {
@@ -102,7 +102,7 @@ watch(struct asking *k, int pidfd, struct ws_err *err)
 
 /* ---- the end ---- */
 
-/* "error: ..." of what one of ours printed, with the kind that its exit status stands for. */
+/* Takes over "error: ..." of our own program, with the kind of its exit code. */
 static bool
 fail_own_error(const struct asking *k, int code, struct ws_err *err)
 {
@@ -181,7 +181,7 @@ bool
 ws_child_ask(const struct ws_child_order *order, struct ws_buf *answer, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_BUF struct ws_buf line = {0}; /* of one whose answer is a file */
+	WS_AUTO_BUF struct ws_buf line = {0}; /* output of a child whose answer is a file */
 	const char *file = order->answer ? ws_path_join(a, order->dir, order->answer, NULL) : NULL;
 	struct asking k = {
 		.order = order,

@@ -1,9 +1,9 @@
 /**
  * clock.h - the clocks
  *
- * Monotonic for durations and deadlines, wall for what a person reads, the files' for comparing
- * with times of files. Everything that must be testable takes a clock as a parameter; these are the
- * real ones.
+ * Monotonic time for durations and deadlines, wall time for people, the kernel's coarse time for
+ * comparing with times of files. Code under test takes a clock as a parameter; these are the real
+ * ones.
  */
 #ifndef WS_SYS_CLOCK_H
 #define WS_SYS_CLOCK_H

@@ -1,4 +1,4 @@
-/* flock.c - flock, by tries: who waits has other things to do meanwhile, and is asked to stop. */
+/* flock.c - tries with pauses, so that a waiting process can be stopped. */
 #include "sys/flock.h"
 
 #include "sys/clock.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* A holder may remove the file before it lets go: then ours is a lock on nothing. */
+/* The holder may remove the file before it releases the lock: then our lock is on no file. */
 static bool
 is_still_there(int file, const char *path)
 {
@@ -44,7 +44,7 @@ ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 	return WS_FLOCK_FAILED;
 }
 
-/* Of the open file, not of the process: F_OFD_SETLK. */
+/* F_OFD_SETLK: the lock belongs to the open file, not to the process. */
 static int
 set_byte(int fd, uint64_t number, short type)
 {

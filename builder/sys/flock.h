@@ -1,8 +1,8 @@
 /**
  * flock.h - advisory locks between wheelsmith processes
  *
- * flock(2) on a file, which is made, or on a folder: it goes with the process, however that ends.
- * The holder may remove the file before it lets go; others then find a new one.
+ * flock(2) on a file, which is created, or on a folder: the lock ends with the process. The
+ * holder may remove the file before it releases the lock; others then find a new file.
  */
 #ifndef WS_SYS_FLOCK_H
 #define WS_SYS_FLOCK_H
@@ -23,22 +23,21 @@ enum ws_flock_result {
 enum ws_flock_result ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err);
 
 /**
- * As ws_flock_try with a number in place of a name: a byte of the file that @a fd has open for
- * writing is locked, which makes and removes nothing: byte @a number / 2, as an offset has a sign.
- * Two numbers share it. It goes with @a fd, or by ws_flock_release_number.
+ * Locks a number: byte @a number / 2 (offsets have a sign) of the file that @a fd has open for
+ * writing. Two numbers share a byte. No file is created or removed. The lock ends with @a fd, or
+ * by ws_flock_release_number.
  */
 enum ws_flock_result ws_flock_number(int fd, uint64_t number, struct ws_err *err);
 void ws_flock_release_number(int fd, uint64_t number);
 
-/** Makes a lock that @a fd holds exclusive, or shared; false, and there may be none then, where
- * another process has it. */
+/** Makes the lock of @a fd exclusive or shared. False when another process holds it; then @a fd
+ * may have no lock. */
 bool ws_flock_convert(int fd, bool exclusive);
 
 /**
- * Waits for it, at most @a longest_ms. True when @a fd holds it, or when nothing can be locked
- * there: then
- * @a fd stays as it is. False when @a stop (which may be NULL) was asked for, or another process
- * kept it for all that time: WS_ERR_IO.
+ * Waits for the lock, at most @a longest_ms. True when @a fd holds it, or when nothing can be
+ * locked there: then @a fd is unchanged. False when @a stop (may be NULL) asks to stop, or
+ * another process held the lock for all that time: WS_ERR_IO.
  */
 bool ws_flock_wait(
 	const char *path, struct ws_stop *stop, unsigned longest_ms, int *fd, struct ws_err *err);

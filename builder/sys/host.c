@@ -196,7 +196,8 @@ ws_host_read(const char *root, struct ws_arena *a)
 	return host;
 }
 
-/* What the group has left: its limit less what it holds, page cache that can go not counted. */
+/* Bytes that the control group has left: its limit less its use. Page cache that can be dropped
+ * does not count as use. */
 static uint64_t
 group_left_bytes(const struct ws_host *host, struct ws_arena *a)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A file of a host that a tool there consists of. */
+/** One file of a tool of a host, such as a compiler's. */
 struct ws_host_file {
 	const char *path;   /**< absolute */
 	const char *digest; /**< 64 digits */
@@ -32,7 +32,7 @@ struct ws_host {
 /** @a root is "" or the folder under which proc/, sys/ and etc/ are. Never fails. */
 struct ws_host ws_host_read(const char *root, struct ws_arena *a);
 
-/** Bytes that could be had now: MemAvailable, and what the group has left. */
+/** Free bytes: MemAvailable, and what the control group has left. */
 uint64_t ws_host_available_bytes(const struct ws_host *host);
 
 /** Distributions by the names of their packages. */

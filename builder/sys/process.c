@@ -59,7 +59,7 @@ age_s(const char *root, uint64_t started)
 	return ws_str_to_u64(ws_str_cut(&rest, '.'), &up) && up > at ? up - at : 0;
 }
 
-/* Its words with blanks between them. */
+/* The words with blanks between them. */
 static const char *
 command_of(const char *root, unsigned pid, struct ws_arena *a)
 {
@@ -143,7 +143,7 @@ resident_bytes(const char *root, unsigned pid, struct ws_buf *text)
 		: 0;
 }
 
-/* A process names itself, so anything may stand there. */
+/* A process sets its own name, which may hold any bytes. */
 static const char *
 name_of(const char *root, unsigned pid, struct ws_buf *text, struct ws_arena *a)
 {

@@ -1,9 +1,10 @@
 /**
- * process.h - one process of this host, as /proc shows it
+ * process.h - processes of this host, from /proc
  *
- * For a person who wonders what it is and whether anybody needs it. Only processes of our pid
- * namespace are seen; a number from outside (a driver's, inside a container) may be another process
- * here, which the caller finds out by its program.
+ * Describes one process for people who decide whether it is still needed, and finds the processes
+ * that hold most memory. Only processes of our pid namespace are visible: a number from outside
+ * (from a driver, inside a container) may be another process here, which the caller detects by
+ * its program.
  */
 #ifndef WS_SYS_PROCESS_H
 #define WS_SYS_PROCESS_H
@@ -15,22 +16,20 @@
 #include <sys/types.h>
 
 struct ws_process {
-	const char *program; /**< what it runs: "/usr/bin/python3.11"; NULL: may not be looked at */
-	const char *command; /**< its words, made printable, at most 300 bytes; "" none */
+	const char *program; /**< path of its program: "/usr/bin/python3.11"; NULL: not readable */
+	const char *command; /**< its arguments, made printable, at most 300 bytes */
 	const char *user;    /**< a name, or a number where it has none */
 	uint64_t age_s;      /**< since it was started */
-	/** Nobody waits for it: its parent is gone, it belongs to init, and it leads no session of its
-	 * own, as services do. */
+	/** Its parent is gone: it belongs to init, and does not lead a session of its own as services
+	 * do. */
 	bool is_left_behind;
 };
 
-/** False when there is no such process. @a root is "" or the folder that holds proc/ and etc/. */
+/** False when the process does not exist. @a root is "" or the folder of proc/ and etc/. */
 bool ws_process_look(
 	const char *root, unsigned pid, struct ws_arena *a, struct ws_process *process);
 
-/* ---- which processes hold the memory of this host ----
- * For a person who wonders where it went. Resident sizes as the kernel counts them: what processes
- * share is counted for each. */
+/* ---- which processes hold the memory of this host ---- */
 
 struct ws_holder {
 	pid_t pid;
@@ -39,8 +38,9 @@ struct ws_holder {
 };
 
 /**
- * Fills @a top with at most @a most, the largest first; returns how many. @a root is "" or the
- * folder that holds proc/. Processes that may not be looked at are left out.
+ * Fills @a top with at most @a most processes, the largest first; returns their count. @a root is
+ * "" or the folder of proc/. Sizes are resident: shared pages count for each process. Unreadable
+ * processes are left out.
  */
 size_t ws_holders_find(const char *root, struct ws_arena *a, struct ws_holder *top, size_t most);
 

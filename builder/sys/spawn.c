@@ -23,7 +23,8 @@ set_stream(int fd, int as)
 	return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
 }
 
-/* Ours are closed by the exec anyway; Linux before 5.9 closes the first thousand of others'. */
+/* Our own descriptors are closed by the exec. Linux before 5.9: close the first thousand of
+ * others. */
 static void
 close_from(unsigned first)
 {
@@ -46,7 +47,7 @@ execute(const struct ws_spawn *spawn)
 	if (!spawn->is_in_our_group) {
 		setpgid(0, 0);
 	}
-	/* As root, or in a user namespace where the host lets everybody make one. */
+	/* Needs root, or a host where everybody may make user namespaces. */
 	if (spawn->no_network && unshare(CLONE_NEWNET) != 0
 		&& unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
 		return errno;
@@ -120,7 +121,8 @@ ws_spawn_reap(struct ws_child *child)
 	int status = 0;
 	while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
 	}
-	/* What it left behind must not outlive it. Until it is reaped the group's number is its own. */
+	/* Processes that the child started must not outlive it. Until the reap the group's number
+	 * cannot be reused. */
 	ws_spawn_signal(child, SIGKILL);
 	while (wait4(child->pid, &status, 0, &used) < 0 && errno == EINTR) {
 	}
@@ -261,7 +263,7 @@ sweep_once(const char *dir)
 	return found;
 }
 
-/* Until so many rounds in a row have found no process. */
+/* Repeats until @quiet_rounds rounds in a row found no process. */
 static unsigned
 sweep_until(const char *dir, unsigned quiet_rounds)
 {
@@ -304,9 +306,9 @@ ws_sweep_wait(int fd, const char *dir)
 void
 ws_sweep_end(int fd, const char *dir)
 {
-	/* Every child was waited for: no process is between fork and chdir. */
+	/* All children were reaped: no process is between fork and chdir. */
 	sweep_until(dir, 1);
-	/* A byte through the pipe: the work is done, later processes there are not ours to kill. */
+	/* The byte ends the sweeper: later processes below the folder belong to others. */
 	while (write(fd, "", 1) < 0 && errno == EINTR) {
 	}
 	close(fd);
@@ -337,6 +339,6 @@ ws_sweep_start(const char *program, const char *dir, struct ws_err *err)
 	if (!ws_spawn_start(&spawn, &child, err)) {
 		return -1;
 	}
-	close(ws_take_fd(&child.pidfd)); /* it ends after us; init reaps it */
+	close(ws_take_fd(&child.pidfd)); /* the sweeper ends after us; init reaps it */
 	return ws_take_fd(&writer);
 }

@@ -1,9 +1,9 @@
 /**
  * spawn.h - starting, limiting, watching and ending child processes
  *
- * An argv array, never a shell; an environment given whole, never inherited; a process group of
- * its own, so that a signal reaches what the child started; a pidfd to poll on. The caller polls,
- * then reaps, and decides when to kill.
+ * A child gets an argv array, never a shell; a whole environment, nothing inherited; a process
+ * group of its own, so that a signal reaches its children; a pidfd, which the caller polls before
+ * it reaps. The caller decides when to kill.
  */
 #ifndef WS_SYS_SPAWN_H
 #define WS_SYS_SPAWN_H
@@ -17,41 +17,41 @@
 
 /* ---- limits ---- */
 
-/** 0: no bound. The kernel holds a process to memory and CPU, whoever waits for it to the rest. */
+/** Limits of a process that reads files of unknown origin: a symbol name of a hundred bytes can
+ * expand to gigabytes. 0: no limit. The kernel enforces memory and CPU, the waiting process the
+ * rest. */
 struct ws_limits {
-	/** Of its own (files that are mapped to be read do not count), beyond which allocations
-	 * fail. */
+	/** Private memory: above it allocations fail. Mapped files do not count. */
 	uint64_t memory_bytes;
-	unsigned cpu_s;      /**< after which SIGXCPU ends it, without a core file */
+	unsigned cpu_s;      /**< then SIGXCPU ends it, without a core file */
 	uint64_t timeout_ms; /**< from its start */
 	unsigned silence_ms; /**< between two outputs */
 	size_t answer_bytes;
 };
 
 /**
- * Bounds process @a pid, a child of ours, or this one when it is 0; never lifted again. Under a
- * sanitizer, which has memory of its own, memory is not bounded.
+ * Limits process @a pid, our child, or this process when it is 0; for good. Memory is not limited
+ * under a sanitizer, which needs much itself.
  */
 void ws_limit(pid_t pid, const struct ws_limits *limits);
 
 /**
- * Raises a limit (RLIMIT_STACK, RLIMIT_NOFILE) of this process, and of its children, to @a wanted,
- * or as far as the hard limit goes. False when that is less than @a least. Uses next to no stack
- * itself.
+ * Raises a limit (RLIMIT_STACK, RLIMIT_NOFILE) of this process and its children to @a wanted, or
+ * to the hard limit. False when that is less than @a least. Needs little stack.
  */
 bool ws_limit_raise(int resource, uint64_t least, uint64_t wanted);
 
 /* ---- one child ---- */
 
-/** What to start. Descriptors are borrowed; -1 stands for /dev/null. */
+/** The program to start. Descriptors are borrowed; -1 stands for /dev/null. */
 struct ws_spawn {
-	const char *program;     /**< path of the executable; not searched for */
+	const char *program;     /**< path of the executable, without a search in PATH */
 	const char *const *argv; /**< NULL-terminated; argv[0] may differ from program */
 	const char *const *env;  /**< NULL-terminated "NAME=value"; the whole environment */
 	const char *dir;         /**< working folder; NULL: ours */
 	struct ws_limits limits;
-	bool no_network;      /**< a network namespace of its own; not started where that cannot be */
-	bool is_in_our_group; /**< a person's shell: the terminal is its as well as ours */
+	bool no_network;      /**< gets a network namespace of its own; else it is not started */
+	bool is_in_our_group; /**< a shell for a person shares our terminal */
 	int in, out, err;
 };
 
@@ -61,7 +61,7 @@ struct ws_child {
 	int pidfd; /**< readable once it has ended; -1 after the reap */
 };
 
-/** How a child ended and what it used, the children it waited for included. */
+/** How a child ended, and its use, its reaped children included. */
 struct ws_exit {
 	int code;               /**< exit status; meaningless when signal is set */
 	int signal;             /**< the signal that ended it, else 0 */
@@ -69,14 +69,14 @@ struct ws_exit {
 	uint64_t max_rss_bytes; /**< largest single process, not the sum */
 };
 
-/** A program that is not there or cannot run is an error here, not an exit status. */
+/** Starts a child. A missing program, or one that cannot run, is an error, not an exit status. */
 bool ws_spawn_start(const struct ws_spawn *spawn, struct ws_child *child, struct ws_err *err);
 
-/** Waits for the end of @a child, kills what is left of its group, and releases it. Call when pidfd
- * is readable, or be patient. */
+/** Waits for the end of @a child, kills the rest of its group, and releases it. Blocks unless
+ * pidfd is readable. */
 struct ws_exit ws_spawn_reap(struct ws_child *child);
 
-/** Sends @a signal to the whole group. A group that has ended is fine. */
+/** Sends @a signal to the whole group, which may have ended. */
 void ws_spawn_signal(const struct ws_child *child, int signal);
 
 /** Resident bytes of a process and everything below it, summed; 0 when it has ended. */
@@ -84,16 +84,22 @@ uint64_t ws_spawn_rss_bytes(pid_t pid);
 
 /* ---- nothing keeps running when we are gone ---- */
 
-/** Starts the child; it sweeps once the returned descriptor is closed. -1 on failure. */
+/** Starts the sweeper: `wheelsmith internal sweep DIR`, a small child that waits on a pipe. When
+ * this process ends, however it ends, the pipe closes and the sweeper kills every process that
+ * works below @a dir: PDEATHSIG does not reach the children of a compiler. The engine starts all
+ * jobs below that folder, so no list of processes is needed. Groups are left alone: a person's
+ * shell may be in the group of the script that started it. Returns the pipe's descriptor; -1 on
+ * failure. */
 int ws_sweep_start(const char *program, const char *dir, struct ws_err *err);
 
-/** The good end: sweeps @a dir here and now, sends the child of @a fd home and closes @a fd. */
+/** Sweeps @a dir now, stops the sweeper and closes @a fd. */
 void ws_sweep_end(int fd, const char *dir);
 
-/** The child's whole life: waits for the end of @a fd, then sweeps @a dir; a byte sends it home. */
+/** The sweeper's main loop: waits for the end of @a fd, then sweeps @a dir. A byte on the pipe
+ * stops it without a sweep. */
 void ws_sweep_wait(int fd, const char *dir);
 
-/** Kills what works below @a dir until nothing does; returns how many processes that were. */
+/** Kills processes that work below @a dir until there are none; returns their number. */
 unsigned ws_sweep_now(const char *dir);
 
 #endif

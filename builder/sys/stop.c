@@ -1,5 +1,5 @@
-/* stop.c - signalfd. Children get an empty mask from spawn.c, so they still get Ctrl-C only
- * through us: they live in groups of their own. */
+/* stop.c - signalfd. Children have an empty signal mask and process groups of their own
+ * (spawn.c), so a Ctrl-C reaches them only through us. */
 #include "sys/stop.h"
 
 #include "sys/clock.h"
@@ -11,7 +11,7 @@
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/* nohup, and a shell's &, ignore some; a blocked signal would come all the same. */
+/* nohup, and `&` of a shell, ignore some of them; a blocked signal would still come. */
 static sigset_t
 find_signals(void)
 {

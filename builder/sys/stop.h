@@ -1,8 +1,8 @@
 /**
- * stop.h - being asked to stop
+ * stop.h - stop requests: SIGINT, SIGTERM, SIGHUP and --timeout
  *
- * SIGINT, SIGTERM, SIGHUP and --timeout, as something that a loop can poll and ask. Nothing
- * happens in a signal handler; the signals are blocked and read from a descriptor.
+ * A loop polls the descriptor and checks. No code runs in a signal handler: the signals are
+ * blocked and read from the descriptor.
  */
 #ifndef WS_SYS_STOP_H
 #define WS_SYS_STOP_H
@@ -22,18 +22,18 @@ struct ws_stop {
 };
 
 /**
- * Blocks the signals and opens the descriptor. A pipe without a reader and a file that reached the
- * largest size (SIGPIPE, SIGXFSZ) are errors of a write from then on, not the end of the process.
+ * Blocks the signals and opens the descriptor. From then on a pipe without a reader (SIGPIPE) and
+ * a file at its largest size (SIGXFSZ) are write errors, not the end of the process.
  */
 bool ws_stop_open(struct ws_stop *stop, struct ws_err *err);
 
-/** Reads what came; true once anything asked us to stop. @a stop may be NULL: never. */
+/** Reads the signals that came; true after a stop request. @a stop may be NULL: never. */
 bool ws_stop_asked(struct ws_stop *stop);
 
-/** The error that says so: WS_ERR_INTERRUPTED or WS_ERR_STOPPED. Returns false. */
+/** Sets WS_ERR_INTERRUPTED or WS_ERR_STOPPED. Returns false. */
 bool ws_stop_err(const struct ws_stop *stop, struct ws_err *err);
 
-/** While a child runs: the signals wait, and are left for who reads them next. */
+/** While a child runs: the signals stay pending for the next reader. */
 struct ws_stop_watch {
 	struct ws_stop *stop;
 	sigset_t signals, before;
@@ -42,10 +42,10 @@ struct ws_stop_watch {
 /** @a stop may be NULL; its deadline counts too. */
 void ws_stop_watch_begin(struct ws_stop_watch *watch, struct ws_stop *stop);
 
-/** False, with the error that says so, once something asks us to stop. */
+/** False, with an error set, after a stop request. */
 bool ws_stop_watch_check(const struct ws_stop_watch *watch, struct ws_err *err);
 
-/** A signal that came and that nobody listens for ends us here. */
+/** A pending signal without a listener ends this process here. */
 void ws_stop_watch_end(const struct ws_stop_watch *watch);
 
 #endif

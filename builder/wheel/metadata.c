@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What is being written, and the first thing that went wrong. */
+/* The output, and its first error. */
 struct writer {
 	struct ws_buf *out;
 	struct ws_arena *a;

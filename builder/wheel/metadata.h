@@ -1,9 +1,9 @@
 /**
  * metadata.h - METADATA and WHEEL, the two header files of a dist-info folder
  *
- * Core metadata in version 2.1, or 2.4 where licence fields need it (PEP 639); the binary
- * distribution format's WHEEL. Both are lines "Name: value"; what a person wrote with a line break
- * in it is refused, because the rest would be read as other fields.
+ * Core metadata in version 2.1, or 2.4 where licence fields need it (PEP 639); WHEEL of the
+ * binary distribution format. Both are lines "Name: value". A value with a line break is refused,
+ * because readers would take the rest for other fields.
  */
 #ifndef WS_WHEEL_METADATA_H
 #define WS_WHEEL_METADATA_H
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "model/recipe.h"
 
-/** What METADATA says that no recipe can know. */
+/** Values of METADATA that are not in the recipe. */
 struct ws_metadata_facts {
 	const char *distribution; /**< Name, as the recipe writes it: "causal_conv1d" */
 	const char *version;      /**< normalised, with the label */

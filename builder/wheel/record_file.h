@@ -25,27 +25,27 @@ void ws_record_add(
 struct ws_record_entry {
 	struct ws_str path;      /**< '/' between parts; stays inside the wheel */
 	struct ws_digest digest; /**< "" for RECORD itself and the signatures beside it */
-	uint64_t size;           /**< bytes; 0 where there is no digest */
+	uint64_t size;           /**< bytes; 0 without a digest */
 };
 
-/** Is it RECORD or a signature of it, "NAME.dist-info/RECORD.jws"? They cannot hold their own
- * digests. */
+/** True for RECORD and its signatures ("NAME.dist-info/RECORD.jws"), which cannot contain their
+ * own digests. */
 bool ws_record_is_own(struct ws_str path);
 
 /** Takes one line; false (with @a err set) ends the reading. */
 typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, struct ws_err *err);
 
 /**
- * Calls @a take for every line of @a text, in its order. Paths are views of @a text, but for the
- * few that were quoted: those lie in @a a. A line that is not a path that stays inside, a SHA-256
- * and a size (or, for RECORD and its signatures, nothing) is an error of kind WS_ERR_FETCH that
- * names the line. That a path is repeated is not noticed: wheelfile/record_check.h.
+ * Calls @a take for every line of @a text, in order. Paths are views of @a text; quoted ones are
+ * copies in @a a. WS_ERR_FETCH with the line's number unless it is a path that stays inside, a
+ * SHA-256 and a size (RECORD and its signatures have neither). Repeated paths are not detected:
+ * wheelfile/record_check.h.
  */
 bool ws_record_read(
 	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);
 
 /**
- * As ws_record_read, of an installed project: paths may be absolute or lead out of site-packages
+ * As ws_record_read, for an installed project: paths may be absolute or leave site-packages
  * ("../../../bin/x"), and any file may lack digest and size (".pyc").
  */
 bool ws_record_read_installed(

@@ -1,8 +1,8 @@
 /**
- * sbom.h - what a wheel was made of, as a CycloneDX 1.5 document
+ * sbom.h - the parts of a wheel as a CycloneDX 1.5 document
  *
- * PEP 770 keeps such a file in dist-info/sboms/. Same parts, same bytes: no time, no serial number,
- * and the parts in one order. Who made what from which source is the caller's to know.
+ * PEP 770 keeps such a file in dist-info/sboms/. Equal parts give equal bytes: no time, no serial
+ * number, one order. The caller knows the parts.
  */
 #ifndef WS_WHEEL_SBOM_H
 #define WS_WHEEL_SBOM_H

@@ -1,4 +1,4 @@
-/* wheel.c - composes dist-info and RECORD. Names are judged by entry.c, bytes written by pack.c. */
+/* wheel.c - composes dist-info and RECORD. zip_writer.c checks names and writes bytes. */
 #include "wheel/wheel.h"
 
 #include "base/arena.h"
@@ -28,7 +28,8 @@ ws_wheel_file_name(const struct ws_wheel_spec *spec, struct ws_arena *a)
 		ws_wheel_tag_sorted(spec->tags.abi, a), ws_wheel_tag_sorted(spec->tags.platform, a));
 }
 
-/* Of EXTENSION_SUFFIXES; an interpreter loads ".so" for any ABI, so "none" gets that. */
+/* The suffix, from EXTENSION_SUFFIXES. An interpreter loads ".so" for any ABI: the suffix for
+ * "none". */
 static const char *
 suffix_of(const struct ws_wheel_tags *tags, struct ws_arena *a)
 {
@@ -65,7 +66,7 @@ add_text(struct making *m, const char *name, const char *text)
 	};
 }
 
-/* Nothing but us writes a dist-info folder, and there is one. */
+/* The wheel has one dist-info folder, and this file writes it. */
 static bool
 is_in_dist_info(const char *path)
 {
@@ -161,7 +162,7 @@ add_own_files(struct making *m)
 	}
 }
 
-/* A wheel for any platform is installed where no library belongs. */
+/* Installers put a wheel for any platform into purelib, which must not have libraries. */
 static bool
 check_pure(const struct making *m, struct ws_err *err)
 {
@@ -198,7 +199,7 @@ add_record(struct making *m, struct ws_err *err)
 	return true;
 }
 
-/* What comes out must be read again as what went in. */
+/* The file name must parse back to the same values. */
 static bool
 check_name(const struct ws_wheel_spec *spec, struct ws_arena *a, struct ws_err *err)
 {

@@ -2,8 +2,8 @@
  * wheel.h - one wheel, from a description to a file
  *
  * Composes the dist-info folder (METADATA, WHEEL, RECORD, licences, wheelsmith.json, SBOM) around
- * the files of a product and packs it all. Same description and same contents give the same bytes.
- * Decides nothing: tags, label and requirements are the planner's.
+ * the files of a product and packs all of it. Equal descriptions and contents give equal bytes.
+ * The planner decides tags, label and requirements.
  */
 #ifndef WS_WHEEL_WHEEL_H
 #define WS_WHEEL_WHEEL_H
@@ -33,7 +33,7 @@ struct ws_wheel_spec {
 	struct ws_wheel_tags tags;
 	const char *torch; /**< "torch==2.5.*"; NULL: requirements are the recipe's */
 	const struct ws_metadata *metadata;
-	const char *source_dir; /**< what licence and description files are relative to */
+	const char *source_dir; /**< base of the licence and description paths */
 	const struct ws_wheel_file *files;
 	size_t file_count;
 	const struct ws_wheel_module *modules;
@@ -47,7 +47,7 @@ struct ws_wheel_spec {
 const char *ws_wheel_file_name(const struct ws_wheel_spec *spec, struct ws_arena *a);
 
 /**
- * Where a module stands in the wheel. Without @a suffix the ABI tag decides: "pkg/_C.abi3.so" for
+ * The path of a module in the wheel. Without @a suffix the ABI tag decides: "pkg/_C.abi3.so" for
  * abi3, "pkg/_C.cpython-311-x86_64-linux-gnu.so" for cp311, "pkg/_C.so" for none.
  */
 const char *ws_wheel_module_path(

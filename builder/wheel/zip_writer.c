@@ -50,7 +50,7 @@ is_among(const char *name, const char *const *sorted, size_t count)
 	return bsearch(&name, sorted, count, sizeof(*sorted), ws_cmp_strings) != NULL;
 }
 
-/* No name twice, letter case aside, and none that is a folder of another. */
+/* Two names must not differ by letter case alone, and a file cannot be a folder as well. */
 static bool
 check_collisions(const struct ws_wheel_entry *entries, size_t count, struct ws_err *err)
 {
@@ -70,7 +70,7 @@ check_collisions(const struct ws_wheel_entry *entries, size_t count, struct ws_e
 			*slash = '\0';
 			if (is_among(folder, folded, count)) {
 				return ws_err_set(err, WS_ERR_CONFIG,
-					"'%s' is a file of the wheel and the folder of another", folder);
+					"'%s' would be both a file and a folder of the wheel", folder);
 			}
 		}
 	}
@@ -145,7 +145,7 @@ cannot_read(zip_t *archive, const struct ws_wheel_entry *entry, struct ws_err *e
 	return NULL;
 }
 
-/* What libzip reads an entry's bytes from; NULL after setting @a err. */
+/* The source of an entry's bytes for libzip; NULL after setting err. */
 static zip_source_t *
 open_source(
 	zip_t *archive, const struct ws_wheel_entry *entry, struct packing *how, struct ws_err *err)
@@ -163,7 +163,8 @@ open_source(
 	return source ? source : cannot_read(archive, entry, err);
 }
 
-/* An entry of @a from as it is packed there: libzip does not unpack what stays in its method. */
+/* An entry of @a from with its packed bytes: libzip does not unpack an entry that keeps its
+ * method. */
 static zip_source_t *
 open_again(zip_t *archive, zip_t *from, const struct ws_wheel_entry *entry, struct packing *how,
 	struct ws_err *err)

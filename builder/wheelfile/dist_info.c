@@ -130,7 +130,7 @@ next_field(
 	return true;
 }
 
-/* A field of which readers would take the first or the last. */
+/* A field that must not be repeated: readers would take the first or the last. */
 static bool
 once(struct reader *r, const char *name, struct ws_err *err)
 {
@@ -242,8 +242,8 @@ read_wheel_field(struct wheel_reader *w, const char *name, struct ws_str value, 
 				|| fail(r, err, "gives a Wheel-Version that is not 1.x"));
 	}
 	if (strcmp(name, "root-is-purelib") == 0) {
-		/* Some write it twice (setuptools with a subclass of bdist_wheel); all readers take the
-		 * first. */
+		/* Some writers repeat it (setuptools with a subclass of bdist_wheel); all readers take
+		 * the first. */
 		const char *text = ws_str_copy(value, r->a);
 		bool purelib = strcasecmp(text, "true") == 0;
 		info->purelib_twice = !ws_map_add(&r->seen, name, r->a);
@@ -299,8 +299,8 @@ struct metadata_reader {
 	WS_VEC(struct ws_requirement) requires;
 };
 
-/* PEP 508: letters and digits at both ends, ".", "-" and "_" between. The length; 0: none stands
- * there. */
+/* PEP 508: letters and digits at both ends, ".", "-" and "_" between. The length of the name; 0:
+ * none. */
 static size_t
 name_len(const char *text)
 {
@@ -318,7 +318,7 @@ name_len(const char *text)
 	return len;
 }
 
-/* What stands behind the name and its extras: "(>=1,<2)", ">=1", "@ https://..." */
+/* The rest behind the name and its extras: "(>=1,<2)", ">=1", "@ https://..." */
 static bool
 read_claim(struct reader *r, struct ws_str claim, struct ws_requirement *requirement)
 {
@@ -502,12 +502,12 @@ struct comparison {
 };
 
 static void
-compare(struct comparison *c, const char *what, const char *left, const char *left_says,
-	const char *right, const char *right_says)
+compare(struct comparison *c, const char *what, const char *left, const char *left_value,
+	const char *right, const char *right_value)
 {
-	if (strcmp(left_says, right_says) != 0) {
+	if (strcmp(left_value, right_value) != 0) {
 		*ws_vec_push(&c->lines, c->a) = ws_arena_printf(
-			c->a, "%s: %s says '%s', %s says '%s'", what, left, left_says, right, right_says);
+			c->a, "%s: %s has '%s', %s has '%s'", what, left, left_value, right, right_value);
 	}
 }
 
@@ -534,7 +534,7 @@ compare_folder(struct comparison *c, const struct ws_wheel_name *name, const cha
 		c, "version", "the file name", name->version.text, "the dist-info folder", version.text);
 }
 
-/* Those of @list that @other lacks: the first few by name. */
+/* Reports tags of @list that @other lacks: the first few by name. */
 static void
 report_lacking(struct comparison *c, const text_list *list, const text_list *other,
 	const char *where, const char *elsewhere)

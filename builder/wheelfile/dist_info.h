@@ -1,12 +1,12 @@
 /**
- * dist_info.h - what a wheel says of itself: WHEEL and METADATA
+ * dist_info.h - reading WHEEL and METADATA of any wheel
  *
- * Of anybody's wheel. Read strictly, because what two readers understand differently shows one face
- * to us and another to pip: every line is a field, no field that decides something is repeated, no
- * control characters, UTF-8. Whether it is true is not asked here. Writing ours is wheel/'s.
+ * Reading is strict, because a file that two readers understand differently shows one face to us
+ * and another to pip: every line is a field, no deciding field is repeated, no control
+ * characters, UTF-8. wheel/metadata.h writes ours.
  *
- * Sources: binary distribution format, core metadata, PEP 508 (requirements). Errors are of kind
- * WS_ERR_FETCH and name the file and the line. Texts live in the arena.
+ * Sources: binary distribution format, core metadata, PEP 508 (requirements). Errors are
+ * WS_ERR_FETCH with file and line. Texts live in the arena.
  */
 #ifndef WS_WHEELFILE_DIST_INFO_H
 #define WS_WHEELFILE_DIST_INFO_H
@@ -17,15 +17,15 @@
 
 /* ---- lines "Name: value" ---- */
 
-/** Zero line and a text is the beginning. */
+/** The reader's position; starts with `rest` set and the lines 0. */
 struct ws_headers {
-	struct ws_str rest; /**< what was not read yet; behind the last field: the text that follows */
-	unsigned line;      /**< that the last field began on, from 1 */
-	unsigned lines;     /**< that it had */
+	struct ws_str rest; /**< the unread text; after the last field the text that follows */
+	unsigned line;      /**< first line of the last field, from 1 */
+	unsigned lines;     /**< its number of lines */
 };
 
 struct ws_header {
-	struct ws_str name;  /**< all that stands before the colon; s is NULL where there is none */
+	struct ws_str name;  /**< the text before the colon; s is NULL without a colon */
 	struct ws_str value; /**< trimmed; breaks of continued lines stay in it */
 };
 
@@ -58,7 +58,7 @@ struct ws_requirement {
 	const char *marker;     /**< when it holds; NULL: always */
 };
 
-/** METADATA, as far as it decides something. */
+/** The deciding fields of METADATA. */
 struct ws_metadata_info {
 	unsigned major, minor;       /**< Metadata-Version; major is 1 or 2 */
 	const char *name;            /**< as written: "flash_attn" */
@@ -74,14 +74,14 @@ struct ws_metadata_info {
 bool ws_metadata_info_read(
 	struct ws_str text, struct ws_arena *a, struct ws_metadata_info *info, struct ws_err *err);
 
-/** Both, and the folder that they are in. */
+/** WHEEL and METADATA with their folder. */
 struct ws_dist_info {
 	const char *folder; /**< "flash_attn-2.8.3+cu12torch2.6.dist-info" */
 	struct ws_wheel_info wheel;
 	struct ws_metadata_info metadata;
 };
 
-/** The one dist-info folder at the top of an archive. None, or several, is an error. */
+/** The dist-info folder at the top of an archive. It must have exactly one. */
 const char *ws_dist_info_folder(const struct ws_zip *zip, struct ws_arena *a, struct ws_err *err);
 
 /** Appends the file @a name of the folder @a folder, at most a size that makes sense. */
@@ -93,8 +93,8 @@ bool ws_dist_info_read(
 	struct ws_zip *zip, struct ws_arena *a, struct ws_dist_info *info, struct ws_err *err);
 
 /**
- * Where file name, folder, WHEEL and METADATA contradict each other: one line for each; none when
- * all agree. @a wheel and @a metadata may be NULL: could not be read.
+ * Contradictions between file name, folder, WHEEL and METADATA, one line each. @a wheel and @a
+ * metadata may be NULL: not readable.
  */
 const char *const *ws_dist_info_disagreements(const struct ws_wheel_name *name, const char *folder,
 	const struct ws_wheel_info *wheel, const struct ws_metadata_info *metadata, struct ws_arena *a,

@@ -66,7 +66,7 @@ ws_label_check_tags(
 {
 	return has_tag(name, &info->wheel, a)
 		? NULL
-		: ws_arena_printf(a, "its WHEEL says '%s'", info->wheel.tags[0]);
+		: ws_arena_printf(a, "its WHEEL has the tag '%s'", info->wheel.tags[0]);
 }
 
 /* ---- the place ---- */
@@ -133,7 +133,7 @@ const char *
 ws_label_check_files(
 	const struct ws_metadata_info *metadata, const struct ws_zip *zip, struct ws_arena *a)
 {
-	/* Of every release; an extension may put a library of its own beside them. */
+	/* Files of every torch release. An extension may have a library of its own beside them. */
 	static const char *const files[] = {"torch/__init__.py", "torch/lib/libc10.so",
 		"torch/lib/libc10_cuda.so", "torch/lib/libcaffe2_nvrtc.so", "torch/lib/libshm.so",
 		"torch/lib/libtorch.so", "torch/lib/libtorch_cpu.so", "torch/lib/libtorch_cuda.so",

@@ -1,12 +1,11 @@
 /**
- * modules.h - the shared libraries of a wheel, or of an installed package, opened
+ * modules.h - the shared libraries of a wheel or of an installed package, opened
  *
- * Of a wheel they are unpacked into a private folder, each held against RECORD on its way; of an
- * installed package they are opened where they are. Names are those below site-packages, whichever
- * of the two it is: "torchvision/_C.so", "torchvision.libs/libpng16.7f72a3c5.so.16". What lies in a
- * wheel's .data folder is named as it will be installed. Programs are not libraries and are left
- * out. Hostile files are expected: run it in a child with limits (sys/spawn.h). Judging is
- * verify/'s.
+ * Libraries of a wheel are unpacked into a private folder and checked against RECORD; those of an
+ * installed package are opened in place. Names are relative to site-packages:
+ * "torchvision/_C.so", "torchvision.libs/libpng16.7f72a3c5.so.16". Files of a wheel's .data
+ * folder have the names of their installation. Programs are left out. Run this in a child with
+ * limits (sys/spawn.h), because files may be hostile. verify/ judges the modules.
  */
 #ifndef WS_WHEELFILE_MODULES_H
 #define WS_WHEELFILE_MODULES_H
@@ -17,15 +16,14 @@
 
 struct ws_module {
 	const char *name;         /**< below site-packages */
-	const char *file;         /**< where it lies now */
+	const char *file;         /**< its path on this host */
 	const struct ws_elf *elf; /**< NULL: it could not be opened */
-	const char *refused;      /**< then why, one line; it names the module */
-	/** The function by which Python would start it: "PyInit__C". That its file's name ends as those
-	 * that Python imports does not mean that it has one: setuptools names libraries so that torch
-	 * loads (torchao's _C.abi3.so). */
+	const char *refused;      /**< the reason, one line; it names the module */
+	/** The function that Python calls: "PyInit__C". A library with the suffix of Python modules
+	 * may not have it: setuptools names libraries so that torch loads (torchao's _C.abi3.so). */
 	const char *init;
 	bool exports_init;
-	/** What the suffix of its name says: "cp311", "abi3", "abi3t"; NULL: nothing. */
+	/** The Python of the suffix: "cp311", "abi3", "abi3t"; NULL: no such suffix. */
 	const char *python;
 };
 
@@ -34,7 +32,7 @@ struct ws_modules {
 	size_t count;
 };
 
-/** "a/b.so", "libx.so.1.2": is it called as a shared library? */
+/** True for the name of a shared library: "a/b.so", "libx.so.1.2". */
 bool ws_module_is_named(const char *name);
 
 /** "cp311" of "a/_C.cpython-311-x86_64-linux-gnu.so", "abi3" of "_C.abi3.so"; NULL: no such
@@ -42,15 +40,15 @@ bool ws_module_is_named(const char *name);
 const char *ws_module_python_of(const char *name, struct ws_arena *a);
 
 /**
- * Does the Python of that ABI tag ("cp311", "cp313t") open a file of that name when it imports?
- * NULL: some Python does. On that machine with glibc: not "_C.cpython-312-x86_64-linux-musl.so".
+ * True when the Python of that ABI tag ("cp311", "cp313t"; NULL: any) imports a file of that name
+ * on that machine with glibc: not "_C.cpython-312-x86_64-linux-musl.so".
  */
 bool ws_module_opens_in(const char *name, const char *python, const struct ws_machine *machine);
 
 /**
- * Unpacks and opens those of @a wheel; @a folder is absolute and the caller's to remove. A member
- * that is not a library of this machine is a result (`refused`); a wheel that cannot be read, or
- * whose RECORD says otherwise, is WS_ERR_FETCH. Close in both cases.
+ * Unpacks and opens the libraries of @a wheel; @a folder is absolute, and the caller removes it.
+ * A member that is not a library of this machine gets `refused`; WS_ERR_FETCH when the wheel
+ * cannot be read or contradicts its RECORD. Close in both cases.
  */
 bool ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct ws_arena *a,
 	struct ws_modules *modules, struct ws_err *err);
@@ -59,7 +57,7 @@ bool ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct w
 void ws_modules_open(const char *root, const char *const *names, size_t count, struct ws_arena *a,
 	struct ws_modules *modules);
 
-/** None is fine. */
+/** An empty list is allowed. */
 void ws_modules_close(struct ws_modules *modules);
 
 #endif

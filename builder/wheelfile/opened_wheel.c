@@ -1,5 +1,5 @@
-/* opened_wheel.c - opening, and the way from RECORD's digest to a member that has it. Reading zips
- * is archive/'s, asking for ranges net/'s. */
+/* opened_wheel.c - opening, and extracting members with the digest of RECORD. archive/ reads
+ * zips, net/ requests ranges. */
 #include "wheelfile/opened_wheel.h"
 
 #include "base/arena.h"
@@ -159,8 +159,8 @@ ws_opened_wheel_read(const char *path, const char *name, struct ws_arena *a,
 	return true;
 }
 
-/* The part file is for whoever comes next, one at a time. What has landed is this process's alone:
- * it is removed when we are done with it, whoever else has the same wheel open. */
+/* Another process may continue the part file, one at a time. The complete file belongs to this
+ * process, which removes it when it closes the wheel. */
 static bool
 open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struct ws_arena *a,
 	struct ws_opened_wheel *w, struct ws_err *err)
@@ -233,7 +233,7 @@ ws_opened_wheel_wire_bytes(const struct ws_opened_wheel *w)
 	return w->remote.wire_bytes + w->scratch_bytes;
 }
 
-/* ---- what RECORD says ---- */
+/* ---- digests of RECORD ---- */
 
 struct lookup {
 	struct ws_map places; /* name -> where in digests */
@@ -307,7 +307,7 @@ end(struct ws_zip_sink *self, struct ws_err *err)
 		return false;
 	}
 	if (!ws_digest_eq(&digest, t->digest)) {
-		ws_err_set(err, WS_ERR_FETCH, "'%s' in '%s' is not what its RECORD says: sha256 %s, not %s",
+		ws_err_set(err, WS_ERR_FETCH, "'%s' in '%s' does not match its RECORD: sha256 %s, not %s",
 			t->pick->entry->name, t->wheel->name, digest.hex, t->digest->hex);
 		return ws_err_cure(err, "the wheel on that server was tampered with or damaged");
 	}

@@ -1,10 +1,9 @@
 /**
- * opened_wheel.h - a wheel that is open for taking members out of it, wherever it lies
+ * opened_wheel.h - an open wheel, local or remote, for extracting members
  *
- * Read by ranges where the server gives parts of files, else downloaded whole for as long as it is
- * open, else a local file. What is read by ranges is not covered by the wheel's own digest, so
- * every member is checked against RECORD, and RECORD against a pin where there is one. Which
- * members to take and what they mean is the caller's.
+ * Read by ranges where the server supports them, else downloaded whole while it is open, else a
+ * local file. A ranged read is not covered by the wheel's own digest. So every member is checked
+ * against RECORD, and RECORD against a pin where there is one. The caller chooses the members.
  */
 #ifndef WS_WHEELFILE_OPENED_WHEEL_H
 #define WS_WHEELFILE_OPENED_WHEEL_H
@@ -18,16 +17,17 @@
 #include "store/tree.h"
 #include "sys/stop.h"
 
-/* ---- where the members of an archive go: into a tree, or beside it ----
- * One file at a time, in pieces, each of which asks whether to stop, and at its end the digest of
- * what came. A path of the tree that is taken already is compared instead: archives of one kit may
- * share a file, but not have two of it. Which members to take, and what digest they should have, is
- * the caller's. */
+/* ---- where members go: into a tree, or beside it ---- */
 
+/**
+ * Takes one file at a time, in pieces, with a check for a stop request at each, and returns its
+ * digest at the end. A path that the tree has already is compared instead: archives of one kit
+ * may share a file, but not have two versions of it. The caller chooses members and digests.
+ */
 struct ws_member_sink {
 	struct ws_tree_builder *tree; /**< NULL when nothing goes into one */
 	const char *archive;          /**< for messages */
-	struct ws_stop *stop;         /**< borrowed; NULL: nobody can ask */
+	struct ws_stop *stop;         /**< borrowed; NULL: no stop requests */
 	/* The file that is open. */
 	const char *path;         /**< NULL: none; borrowed */
 	struct ws_hasher *hasher; /**< of a file that is not being added to the tree */
@@ -51,7 +51,7 @@ bool ws_member_sink_add(
 /** Ends the file. Another archive's file of this path with other bytes is WS_ERR_FETCH. */
 bool ws_member_sink_close(struct ws_member_sink *l, struct ws_digest *digest, struct ws_err *err);
 
-/** Gives up the file that is open, if one is; the tree is the caller's to abandon. */
+/** Closes an open file without a result; the caller abandons the tree. */
 void ws_member_sink_drop(struct ws_member_sink *l);
 
 struct ws_opened_wheel {
@@ -62,7 +62,7 @@ struct ws_opened_wheel {
 	struct ws_range_source remote;  /**< by ranges */
 	struct ws_file_source file;     /**< local, or downloaded */
 	struct ws_scratch scratch;      /**< folder of what was downloaded; no path: nothing was */
-	uint64_t scratch_bytes;         /**< that came over the network for it */
+	uint64_t scratch_bytes;         /**< bytes of the download */
 	bool is_remote;
 };
 
@@ -77,12 +77,12 @@ bool ws_opened_wheel_get(const struct ws_fetch *fetch, const struct ws_index_fil
 bool ws_opened_wheel_read(const char *path, const char *name, struct ws_arena *a,
 	struct ws_opened_wheel *w, struct ws_err *err);
 
-/** Removes what was downloaded. One that did not open is fine. */
+/** Removes the download. A wheel that failed to open is allowed. */
 void ws_opened_wheel_close(struct ws_opened_wheel *w);
 
 #define WS_AUTO_OPENED_WHEEL __attribute__((cleanup(ws_opened_wheel_close)))
 
-/** What came over the network for it so far. */
+/** Bytes that came over the network for it. */
 uint64_t ws_opened_wheel_wire_bytes(const struct ws_opened_wheel *w);
 
 /** A member to take. */

@@ -79,7 +79,7 @@ ws_held_record_file(const struct ws_held_record *r, const char *name, uint64_t s
 	}
 	r->on_wrong(r->self,
 		line->size != size_bytes
-			? ws_arena_printf(r->a, "'%s' has %ju bytes, RECORD says %ju", name,
+			? ws_arena_printf(r->a, "'%s' has %ju bytes, not %ju as in RECORD", name,
 				(uintmax_t)size_bytes, (uintmax_t)line->size)
 			: ws_arena_printf(r->a, "'%s' does not match its digest in RECORD", name));
 	return false;

@@ -1,8 +1,8 @@
 /**
- * record_check.h - is everything in a wheel, or of an installed package, as its RECORD says?
+ * record_check.h - compares a wheel, or an installed package, with its RECORD
  *
- * Every file has a line, every line a file, no line is repeated, and the bytes are those of the
- * lines. Each thing that is not so is reported as one line for people.
+ * Every file needs a line, every line a file, no line is repeated, and the bytes match. Each
+ * difference is reported as one line for people.
  */
 #ifndef WS_WHEELFILE_RECORD_CHECK_H
 #define WS_WHEELFILE_RECORD_CHECK_H
@@ -22,17 +22,17 @@ struct ws_held_record {
 bool ws_held_record_read(
 	struct ws_held_record *r, struct ws_str text, bool installed, struct ws_err *err);
 
-/** Names on both sides. */
+/** Compares the names of both. */
 void ws_held_record_names(const struct ws_held_record *r, const struct ws_zip *zip);
 
-/** A file beside its line: true where it has one with a digest, and is what that says. */
+/** Compares a file with its line: true where the line has a digest, and both match. */
 bool ws_held_record_file(const struct ws_held_record *r, const char *name, uint64_t size_bytes,
 	const struct ws_digest *digest);
 
 /**
- * All of it at once. @a wrong is the first thing, in @a a, or NULL where nothing is. The bytes of
- * members for which @a passes is true were held before; NULL: of none. False when RECORD or a
- * member cannot be read.
+ * Compares all at once. @a wrong is the first difference, in @a a, or NULL. Members for which @a
+ * passes returns true were compared before; NULL: none. False when RECORD or a member cannot be
+ * read.
  */
 bool ws_record_held(struct ws_zip *zip, struct ws_str record, bool (*passes)(const char *name),
 	struct ws_arena *a, const char **wrong, struct ws_err *err);

@@ -117,7 +117,7 @@ tried() {
 	tried | grep -q "torch2.11.1-.*fails: .* is for another machine (aarch64), not for x86_64"
 	tried | grep -q "torch2.11.2-.*fails: .*RECORD"
 	tried | grep -q "torch2.11.3-.*fails: its METADATA is of not-tiny 1.0"
-	tried | grep -q "torch2.11.4-.*fails: its WHEEL says 'cp4"
+	tried | grep -q "torch2.11.4-.*fails: its WHEEL has the tag 'cp4"
 	tried | grep -q "torch2.11.5-.*fails: its METADATA asks for Python >=4"
 	tried | grep -q "torch2.11.6-.*fails: its METADATA asks for torch==2.9.*, which torch 2.11.0 is not"
 	# Wheels that show the mistake in their metadata were never downloaded whole.
@@ -277,7 +277,7 @@ tried() {
 	build --index "prebuilt=$PREBUILT"
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = prebuilt ]
-	tried | grep -q "its WHEEL says 'cp4"
+	tried | grep -q "its WHEEL has the tag 'cp4"
 }
 
 # nginx with what was offered: the first port serves parts of files and negotiates JSON, the second does neither.
@@ -326,7 +326,7 @@ print(*(x.getsockname()[1] for x in s))')
 		build --index "prebuilt=http://127.0.0.1:$port/simple" --policy prebuilt-only
 		[ "$status" -eq 0 ] && [ "$(built '.cells[0].decision')" = prebuilt ]
 		cmp "dist/$name" "$WHEEL"
-		tried | grep -q "its WHEEL says 'cp4"
+		tried | grep -q "its WHEEL has the tag 'cp4"
 		cat access.log
 		if [ "$port" = "$RANGES" ]; then
 			# A wheel that contradicts its name is not downloaded.

@@ -370,7 +370,7 @@ JSON
 	printf 'demo.%s,sha256=%043d,%d\ndemo-1.0.dist-info/RECORD,,\n' $suffix 0 1 > RECORD
 	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/RECORD=RECORD
 	verify 1 $wheel --torch 2.5.1
-	says "is not what its RECORD says"
+	says "does not match its RECORD"
 }
 
 @test "RECORD is held against every file, not modules alone" {
@@ -440,7 +440,7 @@ metadata() { # LINE...
 	pack demo-1.0-cp312-cp312-linux_x86_64.whl demo.so=demo.so demo-1.0.dist-info/WHEEL=<(
 		printf 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n')
 	verify 0 demo-1.0-cp312-cp312-linux_x86_64.whl --torch 2.5.1
-	says "its WHEEL says 'cp311-cp311-linux_x86_64'"
+	says "its WHEEL has the tag 'cp311-cp311-linux_x86_64'"
 	cp $wheel demo-1.0-cp312-cp312-linux_x86_64.whl
 	verify 1 demo-1.0-cp312-cp312-linux_x86_64.whl --torch 2.5.1
 	says "it has modules for other Pythons than cp312 only: 'demo.$suffix'"

@@ -102,7 +102,7 @@ static const struct mistake {
 	{"[\"a\tb\"]", "1:4", "control character 0x09 in a string", "write \\u0009"},
 	{"[\"a\\qb\"]", "1:4", "unknown escape in a string", "a backslash itself is written \\\\"},
 	{"[\"\\u12g4\"]", "1:3", "expected four hexadecimal digits after '\\u'", NULL},
-	{"[\"\\u0000\"]", "1:3", "'\\u0000' cannot stand in a text", NULL},
+	{"[\"\\u0000\"]", "1:3", "'\\u0000' is not allowed in a text", NULL},
 	{"[\"\\ud800\"]", "1:3", "'\\ud800' is the first half of a character without its second", NULL},
 	{"[\"\\ud800\\u0041\"]", "1:3", "'\\ud800' is the first half of a character without", NULL},
 	{"[\"\\udc00\"]", "1:3", "'\\udc00' is the second half of a character without its first", NULL},

@@ -136,7 +136,7 @@ WS_TEST(what_is_not_as_pinned_is_refused)
 	} cases[] = {
 		{"deb=bad", "nvidia-cuda-toolkit_12.4.131_amd64.deb", WS_ERR_FETCH},
 		{"record=bad", "RECORD of 'nvidia_cuda_nvcc_cu12-12.4.131-py3", WS_ERR_FETCH},
-		{"lie=1", "is not what its RECORD says", WS_ERR_FETCH},
+		{"lie=1", "does not match its RECORD", WS_ERR_FETCH},
 		{"conflict=1", "holds another 'include/shared.h'", WS_ERR_FETCH},
 		{"lack=curand.h", "it lacks curand.h", WS_ERR_CONFIG},
 	};

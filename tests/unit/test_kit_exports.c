@@ -94,7 +94,7 @@ WS_TEST(a_library_that_is_missing_or_wrong_is_named)
 {
 	static const char *const faults[][2] = {
 		{"lack=torch/lib/libtorch_cuda.so", "has no 'torch/lib/libtorch_cuda.so'"},
-		{"lie=torch/lib/libtorch_cpu.so", "is not what its RECORD says"},
+		{"lie=torch/lib/libtorch_cpu.so", "does not match its RECORD"},
 	};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
 		WS_AUTO_SCENE struct ws_scene s;

@@ -116,7 +116,7 @@ WS_TEST(a_wheel_that_lies_or_lacks_leaves_nothing_behind)
 		const char *fault, *says;
 	} cases[] = {
 		{"spoil=torch/include/c10/util/Exception.h", "torch/include/c10/util/Exception.h"},
-		{"lie=torch/include/c10/util/Exception.h", "is not what its RECORD says"},
+		{"lie=torch/include/c10/util/Exception.h", "does not match its RECORD"},
 		{"lie=torch/lib/libc10.so", "'torch/lib/libc10.so' in"},
 		{"unsaid=torch/include/torch/extension.h", "gives no digest of 'torch/include/torch/ext"},
 		{"lack=torch/lib/libc10.so", "has no 'torch/lib/libc10.so'"},

@@ -154,7 +154,12 @@ WS_TEST(the_exit_code_tells_that_memory_ran_out)
 	assert_string_equal(err.text, "'/bin/sh' takes more than 64 MiB of memory");
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifndef __SANITIZE_ADDRESS__ /* it has memory of its own */
 WS_TEST(a_process_without_memory_exits_with_that_code)
 {
 	pid_t child = fork();

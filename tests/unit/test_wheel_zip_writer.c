@@ -217,8 +217,8 @@ WS_TEST(names_that_readers_disagree_on_are_refused)
 		{"a", "b\nc", "printable"},
 		{"a", "a", "named 'a'"},
 		{"pkg/Ops.py", "pkg/ops.py", "letter case"},
-		{"a", "a/b", "the folder of another"},
-		{"A/b/c", "a/B", "the folder of another"},
+		{"a", "a/b", "both a file and a folder"},
+		{"A/b/c", "a/B", "both a file and a folder"},
 	};
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
 		struct ws_wheel_entry entries[] = {

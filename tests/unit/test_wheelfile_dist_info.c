@@ -191,13 +191,13 @@ WS_TEST(every_disagreement_is_named)
 		disagreements(
 			"flash_attn-2.8.3-1-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl",
 			"other-2.8.2.dist-info", WHEEL, METADATA, a),
-		"version: the file name says '2.8.3', METADATA says '2.8.3+cu12torch2.6'\n"
-		"name: the file name says 'flash-attn', the dist-info folder says 'other'\n"
-		"version: the file name says '2.8.3', the dist-info folder says '2.8.2'\n"
+		"version: the file name has '2.8.3', METADATA has '2.8.3+cu12torch2.6'\n"
+		"name: the file name has 'flash-attn', the dist-info folder has 'other'\n"
+		"version: the file name has '2.8.3', the dist-info folder has '2.8.2'\n"
 		"tag: the file name has 'cp311-cp311-manylinux2014_x86_64', WHEEL does not\n"
 		"tag: the file name has 'cp311-cp311-manylinux_2_17_x86_64', WHEEL does not\n"
 		"tag: WHEEL has 'cp311-cp311-linux_x86_64', the file name does not\n"
-		"build tag: the file name says '1', WHEEL says 'none'\n");
+		"build tag: the file name has '1', WHEEL has 'none'\n");
 	assert_string_equal(disagreements("flash_attn-2.8.3+cu12torch2.6-cp311-cp311-linux_x86_64.whl",
 							"x.dist-info", WHEEL, METADATA, a),
 		"the folder 'x.dist-info' is not NAME-VERSION.dist-info\n");
