@@ -20,7 +20,7 @@ struct ws_channel {
 	int fd, stop_fd;
 	SSL_CTX *context;
 	SSL *ssl;
-	short want; /* what TLS waits for besides */
+	short want; /* poll events that TLS waits for */
 	char *server;
 };
 
@@ -91,9 +91,9 @@ start_tls(struct ws_channel *c, const struct ws_channel_config *config, struct w
 			&& ws_err_set(err, WS_ERR_FETCH, "TLS with '%s' cannot begin", c->server));
 }
 
-/* What a call of libssl's says: 0: not now; -1: broken. */
+/* The result of a libssl call: 0: try later; -1: the connection is broken. */
 static ptrdiff_t
-look(struct ws_channel *c, int got, struct ws_err *err)
+check_tls(struct ws_channel *c, int got, struct ws_err *err)
 {
 	switch (SSL_get_error(c->ssl, got)) {
 	case SSL_ERROR_WANT_READ:
@@ -115,7 +115,7 @@ shake_hands(struct ws_channel *c, unsigned ms, struct ws_err *err)
 	unsigned len = 0;
 	int64_t until = ws_clock_ms() + ms;
 	for (int got; (got = SSL_do_handshake(c->ssl)) != 1;) {
-		if (look(c, got, err) < 0) {
+		if (check_tls(c, got, err) < 0) {
 			return false;
 		}
 		struct pollfd fds[] = {{c->fd, c->want, 0}, {c->stop_fd, POLLIN, 0}};
@@ -171,9 +171,9 @@ ws_channel_close(struct ws_channel *c)
 	free(c);
 }
 
-/* As look(), without TLS. */
+/* The same of a system call. */
 static ptrdiff_t
-look_plain(const struct ws_channel *c, ptrdiff_t got, struct ws_err *err)
+check_plain(const struct ws_channel *c, ptrdiff_t got, struct ws_err *err)
 {
 	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return 0;
@@ -188,10 +188,10 @@ ws_channel_read(struct ws_channel *c, void *to, size_t room, struct ws_err *err)
 {
 	if (!c->ssl) {
 		ptrdiff_t got = recv(c->fd, to, room, 0);
-		return got > 0 ? got : look_plain(c, got, err);
+		return got > 0 ? got : check_plain(c, got, err);
 	}
 	int got = SSL_read(c->ssl, to, (int)(room < INT32_MAX ? room : INT32_MAX));
-	return got > 0 ? got : look(c, got, err);
+	return got > 0 ? got : check_tls(c, got, err);
 }
 
 ptrdiff_t
@@ -199,10 +199,10 @@ ws_channel_write(struct ws_channel *c, const void *from, size_t len, struct ws_e
 {
 	if (!c->ssl) {
 		ptrdiff_t sent = send(c->fd, from, len, MSG_NOSIGNAL);
-		return sent > 0 ? sent : look_plain(c, sent, err);
+		return sent > 0 ? sent : check_plain(c, sent, err);
 	}
 	int sent = SSL_write(c->ssl, from, (int)(len < INT32_MAX ? len : INT32_MAX));
-	return sent > 0 ? sent : look(c, sent, err);
+	return sent > 0 ? sent : check_tls(c, sent, err);
 }
 
 int

@@ -1,5 +1,4 @@
-/* rpc.c - the door to nghttp2: frames of gRPC in streams of HTTP/2, and calls brought to their
- * end. */
+/* rpc.c - the door to nghttp2: gRPC messages in HTTP/2 streams, retries and timeouts. */
 #include "net/rpc.h"
 
 #include "base/text.h"
@@ -9,58 +8,64 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PREFIX 5                          /* of a message: compressed or not, length */
-#define LONGEST_MESSAGE ((size_t)4 << 20) /* gRPC's own limit, unless told */
+#define LONGEST_MESSAGE ((size_t)4 << 20) /* gRPC's default limit */
 #define WINDOW (8 << 20)
 #define MOST_HEADERS 16
-/* Calls without a word of the server: servers drop those of larger bursts unheard. One with a
- * deadline, to which a file belongs here, is counted until it ends. */
+/* Calls without a response so far: servers silently drop streams beyond this number. A call with a
+ * deadline has a file open on this host and counts until it ends. */
 #define AT_ONCE 200
 #define LEAST_OPEN 4
-#define CROWDED_MS 30000 /* after it a server that had too much gets more again */
+#define CROWDED_MS 30000 /* time until the limit grows again after RESOURCE_EXHAUSTED */
 #define QUIET_MS 10000
 #define PING_MS 5000
 #define TICK_MS 100
 #define ATTEMPTS 4
+#define ATTEMPTS_AGAIN 6   /* of a server that answered before: it may be restarting */
+#define RECONNECT_MS 15000 /* likewise: how long a refused connection is retried */
+#define RECONNECT_PAUSE_MS 250
 #define REFUSALS 30
 #define LONGEST_PAUSE 5 /* as a power of two, of PAUSE_MS */
-#define READS 64        /* of a turn: who sends without end is not listened to without end */
-#define WRITES 32 /* likewise, of PART bytes: who takes all is not sent all before we listen */
+#define READS 64        /* per turn, so that a fast sender cannot starve the loop */
+#define WRITES 32       /* likewise, of PART bytes */
 #define PART ((size_t)128 << 10)
-#define PAUSE_MS 100 /* before the second, then doubled */
+#define PAUSE_MS 100 /* before the second attempt, then doubled */
+#define BESIDE_MS 20 /* between two calls of while_waiting */
 
-/* A place in a list; the list itself is one, of nobody. */
+/* An intrusive list link; the head is a link without an owner. */
 struct link {
 	struct link *prev, *next;
 	struct stream *of;
 	int64_t at_ms; /* in lists by time */
 };
 
-/* A call that takes part. */
+/* A call between its start and its end. */
 struct stream {
-	struct ws_call *call; /* NULL: it has ended, and nghttp2 has yet to let go of this */
-	struct link place;    /* fresh, paused (until its next attempt) or open */
+	struct ws_call *call; /* NULL: the call has ended, nghttp2 still uses this struct */
+	struct link place;    /* in fresh, paused (until the next attempt) or open */
 	struct link timed;    /* until its deadline */
-	int32_t id;           /* 0: it is not open */
+	int32_t id;           /* 0: not open */
+	int64_t started_ms;   /* of this attempt */
 	unsigned attempts, refusals;
-	/* The message that is being sent, with its prefix, and what of both has gone. */
+	/* The message that is being sent, its prefix, and how many bytes of both were sent. */
 	struct ws_str message;
 	uint8_t prefix[PREFIX];
 	size_t sent;
 	bool sending, sent_all;
-	/* The messages that are coming, and the head of the reply. */
+	/* Received bytes that do not make a whole message yet, and the response headers. */
 	struct ws_buf in;
 	int http, status;
-	bool took;   /* a message */
-	bool counts; /* of AT_ONCE */
+	bool took;   /* a message was received */
+	bool counts; /* towards AT_ONCE */
 	bool is_grpc, enough, too_long;
-	bool refused; /* the server has done nothing: that was no attempt */
+	bool refused; /* the server did no work: does not count as an attempt */
 };
 
-/* A call whose answer does not matter. gRPC's own servers hang up on whoever sends a fourth ping
- * while they have sent nothing: that they do not know a method is something. */
-struct beat {
+/* A call beside each ping, whatever its response. gRPC servers close a connection after four pings
+ * without data in between, and the response is data, even "unknown method". */
+struct health_check {
 	struct ws_call call; /* first */
 	bool sent;
 };
@@ -69,33 +74,38 @@ struct ws_rpc {
 	struct ws_rpc_config config;
 	struct ws_channel *channel;
 	nghttp2_session *h2;
-	bool understood; /* a frame of HTTP/2 came */
-	bool carried;    /* the connection is older than all calls, and may be gone unheard */
-	bool draining;   /* GOAWAY came */
-	char why[200];   /* the last connection ended */
-	int64_t heard_ms, pinged_ms;
-	struct ws_buf out; /* frames that the connection has not taken */
+	bool understood; /* an HTTP/2 frame was received */
+	bool reused;     /* the connection is older than all calls: the server may have closed it */
+	bool draining;   /* GOAWAY was received */
+	bool answered;   /* some call was answered, on whatever connection */
+	char why[200];   /* reason why the last connection ended */
+	int64_t received_ms, pinged_ms;
+	int64_t lost_ms;    /* since when connecting fails; 0: it does not */
+	int64_t connect_ms; /* not before this time */
+	int64_t beside_ms;  /* last call of while_waiting */
+	struct ws_buf out;  /* frames that are not sent yet */
 	size_t out_sent;
 	unsigned failures;               /* connections in a row on which no call was answered */
-	size_t left;                     /* calls that take part */
+	size_t left;                     /* calls that have not ended */
 	struct link fresh, paused, open; /* each stream is in one */
 	struct link timed;
-	size_t open_count, counted; /* of those, what AT_ONCE is about */
-	size_t most_open;           /* fewer once the server said that it is too many */
-	int64_t crowded_ms;         /* when it said so, or got more */
-	struct beat beat;
+	size_t open_count, counted; /* `counted`: those that count towards AT_ONCE */
+	size_t most_open;           /* lower after RESOURCE_EXHAUSTED */
+	int64_t crowded_ms;         /* when most_open last changed */
+	int64_t lowered_ms;         /* when it was last lowered */
+	struct health_check health_check;
 };
 
 /* ---- lists ---- */
 
 static void
-empty(struct link *list)
+init_list(struct link *list)
 {
 	*list = (struct link){.prev = list, .next = list};
 }
 
 static void
-leave(struct link *link)
+unlink_link(struct link *link)
 {
 	if (link->next) {
 		link->prev->next = link->next;
@@ -113,7 +123,7 @@ put_before(struct link *where, struct link *link)
 	where->prev = link;
 }
 
-/* Nearly always its time is the latest. */
+/* Searches from the end: nearly always the new time is the latest. */
 static void
 put_by_time(struct link *list, struct link *link, int64_t at_ms)
 {
@@ -125,13 +135,13 @@ put_by_time(struct link *list, struct link *link, int64_t at_ms)
 	put_before(where, link);
 }
 
-/* All of @a from go behind those of @a to. */
+/* Moves all links to the end of @a to. */
 static void
 move_all(struct link *from, struct link *to)
 {
 	while (from->next != from) {
 		struct link *link = from->next;
-		leave(link);
+		unlink_link(link);
 		put_before(to, link);
 	}
 }
@@ -139,7 +149,7 @@ move_all(struct link *from, struct link *to)
 /* ---- the end of an attempt ---- */
 
 static void
-say(struct stream *s, enum ws_rpc_status status, const char *text)
+set_status(struct stream *s, enum ws_rpc_status status, const char *text)
 {
 	s->call->status = status;
 	if (text) {
@@ -157,23 +167,23 @@ is_worth_repeating(const struct stream *s)
 }
 
 static void
-drop(struct stream *s)
+free_stream(struct stream *s)
 {
-	leave(&s->place);
-	leave(&s->timed);
+	unlink_link(&s->place);
+	unlink_link(&s->timed);
 	ws_buf_release(&s->in);
 	free(s);
 }
 
-/* The call ends; what nghttp2 still holds stays until it lets go (on_close). */
+/* Ends the call. The stream stays until nghttp2 has closed it (on_close). */
 static void
 end_call(struct ws_rpc *rpc, struct stream *s)
 {
 	struct ws_call *call = s->call;
 	s->call = NULL;
-	leave(&s->timed);
+	unlink_link(&s->timed);
 	if (!s->id) {
-		drop(s);
+		free_stream(s);
 	}
 	rpc->left--;
 	call->stream = NULL;
@@ -183,42 +193,44 @@ end_call(struct ws_rpc *rpc, struct stream *s)
 	}
 }
 
-/* The server is asked for fewer when it says that it has too many. */
+/* The server has too many calls: halves the limit, once for all calls that were open then. */
 static void
-hear_of_crowd(struct ws_rpc *rpc)
+lower_limit(struct ws_rpc *rpc, const struct stream *refused)
 {
-	if (rpc->open_count < rpc->most_open) {
-		rpc->most_open = rpc->open_count > LEAST_OPEN ? rpc->open_count : LEAST_OPEN;
-		rpc->crowded_ms = ws_clock_ms();
+	if (refused->started_ms > rpc->lowered_ms) {
+		size_t half = rpc->open_count / 2 > LEAST_OPEN ? rpc->open_count / 2 : LEAST_OPEN;
+		rpc->most_open = half < rpc->most_open ? half : rpc->most_open;
+		rpc->lowered_ms = rpc->crowded_ms = ws_clock_ms();
 	}
 }
 
-/* nghttp2 has let go of it: its call waits for another attempt, or has ended. */
+/* nghttp2 has closed the stream: its call waits for another attempt, or ends. */
 static void
 end_attempt(struct ws_rpc *rpc, struct stream *s)
 {
-	leave(&s->place);
-	leave(&s->timed);
+	bool too_many = s->call && s->call->status == WS_RPC_EXHAUSTED;
+	if (too_many) {
+		lower_limit(rpc, s);
+	}
+	unlink_link(&s->place);
+	unlink_link(&s->timed);
 	s->id = 0;
 	rpc->open_count--;
 	rpc->counted -= s->counts ? 1 : 0;
 	if (!s->call) {
-		drop(s);
+		free_stream(s);
 		return;
 	}
 	ws_buf_clear(&s->in);
-	bool too_many = s->call->status == WS_RPC_EXHAUSTED;
-	if (too_many) {
-		hear_of_crowd(rpc);
-	}
 	if (s->took && s->call->deadline_ms == 0 && s->status < 0) {
-		s->attempts = 1; /* what goes on for hours may break often; a status is an end */
+		s->attempts = 1; /* a call of hours may break often; only a status ends it */
 	}
 	if ((s->refused || too_many) && s->refusals < REFUSALS) {
 		s->refusals++;
 		s->attempts--;
 	}
-	if (is_worth_repeating(s) && !s->call->silent && s->attempts < ATTEMPTS) {
+	unsigned most = rpc->answered ? ATTEMPTS_AGAIN : ATTEMPTS;
+	if (is_worth_repeating(s) && !s->call->silent && s->attempts < most) {
 		unsigned longer = s->attempts + s->refusals / 4;
 		put_by_time(&rpc->paused, &s->place,
 			ws_clock_ms()
@@ -228,7 +240,8 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 	end_call(rpc, s);
 }
 
-/* The connection goes; open calls end with @a why, those that the server had time for silently. */
+/* Closes the connection. Open calls fail with @a why; @a silent: the server had its time to
+ * answer. */
 static void
 hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 {
@@ -242,22 +255,22 @@ hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "the server closes every connection");
 	ws_buf_clear(&rpc->out);
 	rpc->out_sent = 0;
-	empty(&broken);
+	init_list(&broken);
 	move_all(&rpc->open, &broken);
 	while ((s = broken.next->of)) {
 		if (s->call) {
 			s->call->silent = silent && s->call->deadline_ms > 0;
-			say(s, WS_RPC_UNAVAILABLE, why);
+			set_status(s, WS_RPC_UNAVAILABLE, why);
 		}
 		end_attempt(rpc, s);
 	}
 }
 
-/* ---- what nghttp2 asks and tells ---- */
+/* ---- callbacks of nghttp2 ---- */
 
-/* Adds the part of @a len bytes that begins at @a at, as far as there is room. */
+/* Copies bytes from @a at on, at most @a room of them. */
 static size_t
-give_part(uint8_t *to, size_t room, const void *bytes, size_t len, size_t at)
+copy_part(uint8_t *to, size_t room, const void *bytes, size_t len, size_t at)
 {
 	size_t part = at < len ? len - at : 0;
 	part = part < room ? part : room;
@@ -268,8 +281,8 @@ give_part(uint8_t *to, size_t room, const void *bytes, size_t len, size_t at)
 }
 
 static ssize_t
-give(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t room, uint32_t *flags,
-	nghttp2_data_source *source, void *rpc WS_UNUSED)
+send_body(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t room,
+	uint32_t *flags, nghttp2_data_source *source, void *rpc WS_UNUSED)
 {
 	struct stream *s = source->ptr;
 	size_t given = 0;
@@ -282,11 +295,11 @@ give(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t ro
 		for (int i = 0; i < 4; i++) {
 			s->prefix[1 + i] = (uint8_t)(n >> (24 - 8 * i));
 		}
-		size_t part = give_part(to + given, room - given, s->prefix, PREFIX, s->sent);
+		size_t part = copy_part(to + given, room - given, s->prefix, PREFIX, s->sent);
 		s->sent += part;
 		given += part;
 		if (s->sent >= PREFIX) {
-			part = give_part(to + given, room - given, s->message.s, n, s->sent - PREFIX);
+			part = copy_part(to + given, room - given, s->message.s, n, s->sent - PREFIX);
 			s->sent += part;
 			given += part;
 		}
@@ -298,12 +311,12 @@ give(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t ro
 	if (s->sent_all) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
 	}
-	return s->call ? (ssize_t)given : NGHTTP2_ERR_DEFERRED; /* its reset is on the way */
+	return s->call ? (ssize_t)given : NGHTTP2_ERR_DEFERRED; /* RST_STREAM is queued */
 }
 
 /* grpc-message is percent-encoded. */
 static void
-decode(const char *from, size_t len, char *to, size_t room)
+decode_percent(const char *from, size_t len, char *to, size_t room)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < len && n + 1 < room; i++) {
@@ -334,19 +347,20 @@ on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint8_t *name, 
 	}
 	if (ws_str_is(n, ":status") && ws_str_to_u64(v, &number)) {
 		s->http = (int)(number % 1000);
+		rpc->answered = true;
 	} else if (ws_str_is(n, "content-type")) {
 		s->is_grpc = v.n >= 16 && memcmp(v.s, "application/grpc", 16) == 0;
 	} else if (ws_str_is(n, "grpc-status") && ws_str_to_u64(v, &number)) {
 		s->status = number < 100 ? (int)number : WS_RPC_UNKNOWN;
 	} else if (ws_str_is(n, "grpc-message")) {
-		decode(v.s, v.n, s->call->text, sizeof(s->call->text));
+		decode_percent(v.s, v.n, s->call->text, sizeof(s->call->text));
 	}
 	return 0;
 }
 
-/* Hands over what is whole of the messages that have come. */
+/* Hands over the received messages that are whole. */
 static void
-take_messages(struct stream *s)
+hand_over_messages(struct stream *s)
 {
 	size_t at = 0;
 	while (s->call && s->in.len - at >= PREFIX && !s->enough && !s->too_long) {
@@ -374,7 +388,7 @@ on_data(nghttp2_session *h2, uint8_t flags WS_UNUSED, int32_t id, const uint8_t 
 		return 0;
 	}
 	ws_buf_add(&s->in, bytes, len);
-	take_messages(s);
+	hand_over_messages(s);
 	if (s->enough || s->too_long) {
 		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
 	}
@@ -403,27 +417,27 @@ status_of_http(int http)
 	}
 }
 
-/* What a stream that was closed says of its call. */
+/* Sets the status of a call whose stream was closed. */
 static void
-conclude(struct stream *s, uint32_t code)
+set_final_status(struct stream *s, uint32_t code)
 {
 	char text[96];
 	if (s->enough) {
-		say(s, WS_RPC_CANCELLED, NULL);
+		set_status(s, WS_RPC_CANCELLED, NULL);
 	} else if (s->too_long) {
-		say(s, WS_RPC_INTERNAL, "it sent a message that is too long, or compressed");
+		set_status(s, WS_RPC_INTERNAL, "it sent a message that is too long, or compressed");
 	} else if (s->http && s->http != 200) {
 		snprintf(text, sizeof(text), "HTTP status %d", s->http);
-		say(s, status_of_http(s->http), text);
+		set_status(s, status_of_http(s->http), text);
 	} else if (s->http && !s->is_grpc) {
-		say(s, WS_RPC_UNKNOWN, "it does not speak gRPC");
+		set_status(s, WS_RPC_UNKNOWN, "it does not speak gRPC");
 	} else if (s->status >= 0 && s->in.len > 0) {
-		say(s, WS_RPC_INTERNAL, "it sent half a message");
+		set_status(s, WS_RPC_INTERNAL, "it sent half a message");
 	} else if (s->status >= 0) {
-		say(s, (enum ws_rpc_status)s->status, NULL);
+		set_status(s, (enum ws_rpc_status)s->status, NULL);
 	} else {
 		snprintf(text, sizeof(text), "it closed the stream: %s", nghttp2_http2_strerror(code));
-		say(s, WS_RPC_UNAVAILABLE, text);
+		set_status(s, WS_RPC_UNAVAILABLE, text);
 	}
 }
 
@@ -434,7 +448,7 @@ on_close(nghttp2_session *h2, int32_t id, uint32_t code, void *data)
 	struct stream *s = nghttp2_session_get_stream_user_data(h2, id);
 	if (s && s->call) {
 		rpc->failures = s->http ? 0 : rpc->failures;
-		conclude(s, code);
+		set_final_status(s, code);
 		s->refused = code == NGHTTP2_REFUSED_STREAM && !s->http;
 	}
 	if (s) {
@@ -454,7 +468,7 @@ on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *data)
 	if (frame->hd.type == NGHTTP2_GOAWAY) {
 		rpc->draining = true;
 	} else if (s && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) && !s->sent_all) {
-		/* It has what we still send. */
+		/* The server does not need the rest of the request. */
 		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
 	}
 	return 0;
@@ -481,37 +495,61 @@ start_session(struct ws_rpc *rpc)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW}, {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 1 << 16}};
 	nghttp2_submit_settings(rpc->h2, NGHTTP2_FLAG_NONE, settings, WS_LEN(settings));
 	nghttp2_session_set_local_window_size(rpc->h2, NGHTTP2_FLAG_NONE, 0, 2 * WINDOW);
-	rpc->understood = rpc->carried = false;
-	rpc->heard_ms = ws_clock_ms();
+	rpc->understood = rpc->reused = false;
+	rpc->received_ms = ws_clock_ms();
 	rpc->pinged_ms = 0;
 }
 
-/* When it cannot, the calls that wait end: a server that is not there is not waited for. */
+/* Ends all calls that wait for a connection. */
+static void
+end_waiting(struct ws_rpc *rpc, const char *why)
+{
+	struct link waiting;
+	struct stream *s;
+	init_list(&waiting);
+	move_all(&rpc->paused, &waiting);
+	move_all(&rpc->fresh, &waiting);
+	while ((s = waiting.next->of)) {
+		s->call->silent = true;
+		set_status(s, WS_RPC_UNAVAILABLE, why);
+		end_call(rpc, s);
+	}
+}
+
+/* Connects. A server that never answered must accept at once. A server that answered before
+ * may be restarting: retry for RECONNECT_MS. */
 static bool
-connect_once(struct ws_rpc *rpc)
+connect_once(struct ws_rpc *rpc, unsigned timeout_ms)
 {
 	struct ws_err err = {0};
-	rpc->channel = rpc->failures < ATTEMPTS ? ws_channel_open(&rpc->config.channel, &err) : NULL;
+	int64_t left_ms = rpc->connect_ms - ws_clock_ms();
+	if (left_ms > 0) {
+		unsigned wait_ms = (unsigned)left_ms < timeout_ms ? (unsigned)left_ms : timeout_ms;
+		nanosleep(&(struct timespec){.tv_nsec = wait_ms * 1000L * 1000}, NULL);
+		return false;
+	}
+	unsigned most = rpc->answered ? ATTEMPTS_AGAIN : ATTEMPTS;
+	rpc->channel = rpc->failures < most ? ws_channel_open(&rpc->config.channel, &err) : NULL;
+	int64_t now = ws_clock_ms();
 	if (rpc->channel) {
-		rpc->failures++; /* until it answers a call */
+		rpc->failures++; /* until a call is answered */
+		rpc->lost_ms = 0;
 		start_session(rpc);
 		return true;
 	}
-	struct link hopeless;
-	struct stream *s;
-	empty(&hopeless);
-	move_all(&rpc->paused, &hopeless);
-	move_all(&rpc->fresh, &hopeless);
-	while ((s = hopeless.next->of)) {
-		s->call->silent = true;
-		say(s, WS_RPC_UNAVAILABLE, err.text[0] ? err.text : rpc->why);
-		end_call(rpc, s);
+	rpc->lost_ms = rpc->lost_ms ? rpc->lost_ms : now;
+	if (rpc->answered && rpc->failures < most && now - rpc->lost_ms < RECONNECT_MS) {
+		rpc->connect_ms = now + RECONNECT_PAUSE_MS;
+		return false;
 	}
+	rpc->lost_ms = 0;
+	rpc->answered = false; /* from now on the server must be there at once */
+	end_waiting(rpc, err.text[0] ? err.text : rpc->why);
 	return false;
 }
 
 static bool
-flush(struct ws_rpc *rpc, struct ws_err *err)
+write_buffer(struct ws_rpc *rpc, struct ws_err *err)
 {
 	while (rpc->out_sent < rpc->out.len) {
 		ptrdiff_t sent = ws_channel_write(
@@ -526,11 +564,11 @@ flush(struct ws_rpc *rpc, struct ws_err *err)
 	return true;
 }
 
-/* Frames that wait go into one buffer, then to the connection. */
+/* Collects waiting frames in one buffer and writes it. */
 static bool
 send_some(struct ws_rpc *rpc, struct ws_err *err)
 {
-	for (int i = 0; i < WRITES && flush(rpc, err) && rpc->out.len == 0; i++) {
+	for (int i = 0; i < WRITES && write_buffer(rpc, err) && rpc->out.len == 0; i++) {
 		const uint8_t *frame;
 		ssize_t len = 0;
 		while (rpc->out.len < PART && (len = nghttp2_session_mem_send(rpc->h2, &frame)) > 0) {
@@ -560,7 +598,7 @@ receive_some(struct ws_rpc *rpc, struct ws_err *err)
 		if (taken < 0) {
 			return ws_err_set(err, WS_ERR_FETCH, "%s", nghttp2_strerror((int)taken));
 		}
-		rpc->heard_ms = ws_clock_ms();
+		rpc->received_ms = ws_clock_ms();
 		rpc->pinged_ms = 0;
 	}
 	return true;
@@ -569,49 +607,50 @@ receive_some(struct ws_rpc *rpc, struct ws_err *err)
 /* ---- calls ---- */
 
 static nghttp2_nv
-header(const char *name, const char *value, uint8_t flags)
+make_header(const char *name, const char *value, uint8_t flags)
 {
 	return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value, strlen(name),
 		strlen(value), flags};
 }
 
 static void
-submit(struct ws_rpc *rpc, struct stream *s, struct ws_arena *a)
+submit_request(struct ws_rpc *rpc, struct stream *s, struct ws_arena *a)
 {
 	const struct ws_channel_config *channel = &rpc->config.channel;
 	nghttp2_nv all[8 + MOST_HEADERS];
 	size_t count = 0;
-	all[count++] = header(":method", "POST", 0);
-	all[count++] = header(":scheme", channel->tls ? "https" : "http", 0);
-	all[count++] = header(":path", s->call->method, 0);
-	all[count++] = header(
+	all[count++] = make_header(":method", "POST", 0);
+	all[count++] = make_header(":scheme", channel->tls ? "https" : "http", 0);
+	all[count++] = make_header(":path", s->call->method, 0);
+	all[count++] = make_header(
 		":authority", ws_arena_printf(a, "%s:%s", channel->peer.host, channel->peer.port), 0);
-	all[count++] = header("te", "trailers", 0);
-	all[count++] = header("content-type", "application/grpc", 0);
-	all[count++] = header("user-agent", "wheelsmith/" WS_VERSION, 0);
+	all[count++] = make_header("te", "trailers", 0);
+	all[count++] = make_header("content-type", "application/grpc", 0);
+	all[count++] = make_header("user-agent", "wheelsmith/" WS_VERSION, 0);
 	if (s->call->deadline_ms > 0) {
-		all[count++] =
-			header("grpc-timeout", ws_arena_printf(a, "%um", s->call->deadline_ms % 100000000), 0);
+		all[count++] = make_header(
+			"grpc-timeout", ws_arena_printf(a, "%um", s->call->deadline_ms % 100000000), 0);
 	}
 	for (size_t i = 0; i < rpc->config.header_count && i < MOST_HEADERS; i++) {
 		struct ws_str value = ws_str_of(rpc->config.headers[i]);
 		struct ws_str name = ws_str_cut(&value, ':');
-		all[count++] = header(ws_lower_all(ws_str_copy(ws_str_trim(name), a)),
+		all[count++] = make_header(ws_lower_all(ws_str_copy(ws_str_trim(name), a)),
 			ws_str_copy(ws_str_trim(value), a), NGHTTP2_NV_FLAG_NO_INDEX);
 	}
-	nghttp2_data_provider body = {.source.ptr = s, .read_callback = give};
+	nghttp2_data_provider body = {.source.ptr = s, .read_callback = send_body};
 	s->id = nghttp2_submit_request(rpc->h2, NULL, all, count, &body, s);
 }
 
 static void
-start(struct ws_rpc *rpc, struct stream *s)
+start_stream(struct ws_rpc *rpc, struct stream *s)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_call *call = s->call;
-	leave(&s->place);
+	unlink_link(&s->place);
 	*s = (struct stream){.call = call,
 		.place.of = s,
 		.timed.of = s,
+		.started_ms = ws_clock_ms(),
 		.attempts = s->attempts + 1,
 		.refusals = s->refusals,
 		.in = s->in,
@@ -628,14 +667,14 @@ start(struct ws_rpc *rpc, struct stream *s)
 	put_before(&rpc->open, &s->place);
 	rpc->open_count++;
 	rpc->counted++;
-	submit(rpc, s, a);
+	submit_request(rpc, s, a);
 	if (s->id < 0) {
-		say(s, WS_RPC_INTERNAL, nghttp2_strerror(s->id));
+		set_status(s, WS_RPC_INTERNAL, nghttp2_strerror(s->id));
 		end_attempt(rpc, s);
 	}
 }
 
-/* One whose time has come; or NULL. */
+/* The next stream to start, or NULL. */
 static struct stream *
 find_due(const struct ws_rpc *rpc, int64_t now)
 {
@@ -657,15 +696,15 @@ start_due(struct ws_rpc *rpc)
 	most = most < rpc->most_open ? most : rpc->most_open;
 	while (!rpc->draining && rpc->open_count < most && rpc->counted < AT_ONCE
 		&& (s = find_due(rpc, now))) {
-		start(rpc, s);
+		start_stream(rpc, s);
 	}
 }
 
-/* An open call ends; nghttp2 lets go of the stream as soon as that it is reset was sent. */
+/* Ends an open call. nghttp2 closes the stream once it has sent the reset. */
 static void
-abandon(struct ws_rpc *rpc, struct stream *s, enum ws_rpc_status status, const char *why)
+reset_stream(struct ws_rpc *rpc, struct stream *s, enum ws_rpc_status status, const char *why)
 {
-	say(s, status, why);
+	set_status(s, status, why);
 	if (s->id && rpc->h2) {
 		nghttp2_submit_rst_stream(rpc->h2, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
 	}
@@ -673,66 +712,65 @@ abandon(struct ws_rpc *rpc, struct stream *s, enum ws_rpc_status status, const c
 }
 
 static void
-begin_beat(struct ws_call *call)
+begin_health_check(struct ws_call *call)
 {
-	((struct beat *)call)->sent = false;
+	((struct health_check *)call)->sent = false;
 }
 
 static bool
-send_beat(struct ws_call *call, struct ws_str *message)
+next_health_check(struct ws_call *call, struct ws_str *message)
 {
-	struct beat *beat = (struct beat *)call;
-	bool first = !beat->sent;
+	struct health_check *check = (struct health_check *)call;
+	bool first = !check->sent;
 	*message = ws_str_of("");
-	beat->sent = true;
+	check->sent = true;
 	return first;
 }
 
 static bool
-hear_beat(struct ws_call *call WS_UNUSED, struct ws_str message WS_UNUSED)
+ignore_reply(struct ws_call *call WS_UNUSED, struct ws_str message WS_UNUSED)
 {
 	return true;
 }
 
-/* Asks whether it is still there. */
 static void
-ask_for_life(struct ws_rpc *rpc)
+send_ping(struct ws_rpc *rpc)
 {
 	nghttp2_submit_ping(rpc->h2, NGHTTP2_FLAG_NONE, NULL);
 	rpc->pinged_ms = ws_clock_ms();
-	if (!rpc->beat.call.stream) {
-		rpc->beat.call = (struct ws_call){.method = "/grpc.health.v1.Health/Check",
-			.begin = begin_beat,
-			.next = send_beat,
-			.take = hear_beat,
+	if (!rpc->health_check.call.stream) {
+		rpc->health_check.call = (struct ws_call){.method = "/grpc.health.v1.Health/Check",
+			.begin = begin_health_check,
+			.next = next_health_check,
+			.take = ignore_reply,
 			.deadline_ms = PING_MS};
-		ws_rpc_start(rpc, &rpc->beat.call);
+		ws_rpc_start(rpc, &rpc->health_check.call);
 	}
 }
 
 static void
-look_at_clock(struct ws_rpc *rpc)
+check_timeouts(struct ws_rpc *rpc)
 {
 	int64_t now = ws_clock_ms();
 	unsigned quiet_ms = rpc->config.quiet_ms ? rpc->config.quiet_ms : QUIET_MS;
 	struct stream *s;
 	while ((s = rpc->timed.next->of) && rpc->timed.next->at_ms <= now) {
 		s->call->silent = true;
-		abandon(rpc, s, WS_RPC_DEADLINE, "no answer in time");
+		reset_stream(rpc, s, WS_RPC_DEADLINE, "no answer in time");
 	}
-	bool is_mute = !rpc->understood && rpc->open_count > 0 && now - rpc->heard_ms > PING_MS;
+	bool is_mute = !rpc->understood && rpc->open_count > 0 && now - rpc->received_ms > PING_MS;
 	if (is_mute) {
-		hang_up(rpc, "no answer in time", !rpc->carried);
+		hang_up(rpc, "no answer in time", !rpc->reused);
 	} else if (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS) {
-		hang_up(rpc, "no answer, not even to a ping", !rpc->carried);
-	} else if (rpc->open_count > 0 && !rpc->pinged_ms && now - rpc->heard_ms > quiet_ms) {
-		ask_for_life(rpc);
+		hang_up(rpc, "no answer, not even to a ping", !rpc->reused);
+	} else if (rpc->open_count > 0 && !rpc->pinged_ms && now - rpc->received_ms > quiet_ms) {
+		send_ping(rpc);
 	}
 }
 
-/* Over the connection that there is. */
+/* Sends and receives over the open connection. */
 static void
-exchange(struct ws_rpc *rpc, unsigned timeout_ms)
+exchange_frames(struct ws_rpc *rpc, unsigned timeout_ms)
 {
 	struct ws_err err = {0};
 	start_due(rpc);
@@ -757,15 +795,15 @@ exchange(struct ws_rpc *rpc, unsigned timeout_ms)
 			rpc->config.channel.peer.port, rpc->understood ? "broke off its" : "does not speak");
 		hang_up(rpc, err.text, false);
 	} else {
-		look_at_clock(rpc);
+		check_timeouts(rpc);
 	}
 }
 
-/* No call takes part, but perhaps our own. */
+/* True without calls of the caller. */
 static bool
 is_idle(const struct ws_rpc *rpc)
 {
-	return rpc->left == (rpc->beat.call.stream ? 1 : 0);
+	return rpc->left == (rpc->health_check.call.stream ? 1 : 0);
 }
 
 void
@@ -777,9 +815,9 @@ ws_rpc_start(struct ws_rpc *rpc, struct ws_call *call)
 	}
 	if (is_idle(rpc)) {
 		rpc->failures = 0;
-		rpc->heard_ms = ws_clock_ms();
+		rpc->received_ms = ws_clock_ms();
 		rpc->pinged_ms = 0;
-		rpc->carried = rpc->h2 != NULL;
+		rpc->reused = rpc->h2 != NULL;
 	}
 	s->call = call;
 	s->place.of = s->timed.of = s;
@@ -792,8 +830,8 @@ ws_rpc_start(struct ws_rpc *rpc, struct ws_call *call)
 void
 ws_rpc_turn(struct ws_rpc *rpc, unsigned timeout_ms)
 {
-	if (rpc->h2 || (!is_idle(rpc) && connect_once(rpc))) {
-		exchange(rpc, timeout_ms);
+	if (rpc->h2 || (!is_idle(rpc) && connect_once(rpc, timeout_ms))) {
+		exchange_frames(rpc, timeout_ms);
 	}
 }
 
@@ -813,7 +851,7 @@ void
 ws_rpc_cancel(struct ws_rpc *rpc, struct ws_call *call)
 {
 	if (call->stream) {
-		abandon(rpc, call->stream, WS_RPC_CANCELLED, "it was cancelled");
+		reset_stream(rpc, call->stream, WS_RPC_CANCELLED, "it was cancelled");
 	}
 }
 
@@ -828,6 +866,11 @@ ws_rpc_run(struct ws_rpc *rpc, struct ws_call *const *calls, size_t count)
 		ws_rpc_turn(rpc, TICK_MS);
 		while (ended < count && calls[ended]->ended) {
 			ended++;
+		}
+		int64_t now = ws_clock_ms();
+		if (rpc->config.while_waiting && now - rpc->beside_ms >= BESIDE_MS) {
+			rpc->beside_ms = now;
+			rpc->config.while_waiting(rpc->config.waiting_for);
 		}
 	}
 	for (size_t i = ended; i < count; i++) {
@@ -845,10 +888,10 @@ ws_rpc_open(const struct ws_rpc_config *config)
 	}
 	rpc->config = *config;
 	rpc->most_open = SIZE_MAX / 2;
-	empty(&rpc->fresh);
-	empty(&rpc->paused);
-	empty(&rpc->open);
-	empty(&rpc->timed);
+	init_list(&rpc->fresh);
+	init_list(&rpc->paused);
+	init_list(&rpc->open);
+	init_list(&rpc->timed);
 	return rpc;
 }
 
@@ -864,7 +907,7 @@ ws_rpc_close(struct ws_rpc *rpc)
 	nghttp2_session_del(rpc->h2);
 	ws_channel_close(rpc->channel);
 	while ((s = rpc->fresh.next->of)) {
-		drop(s);
+		free_stream(s);
 	}
 	ws_buf_release(&rpc->out);
 	free(rpc);

@@ -1,16 +1,18 @@
 /**
- * rpc.h - gRPC: calls of one server, many at a time over one connection
+ * rpc.h - gRPC client: many concurrent calls to one server over one connection
  *
- * HTTP/2 is nghttp2's, the connection channel.h's. A call sends messages until next() has no more
- * and hears replies by take(), for hours if the server likes (deadline_ms 0). What is worth
- * repeating is repeated, with pauses: broken connections, refused streams, UNAVAILABLE and its
- * like. A server that says GOAWAY finishes what is open, and the rest goes over another connection;
- * one that says nothing for a while is pinged, which tells a slow answer from a dead server, and
- * asked for its health, for the reason in rpc.c.
- * Connects when the first call is made. Not thread-safe.
+ * Uses nghttp2 over a channel.h connection, which opens with the first call. A call sends messages
+ * until next() has no more, and receives replies by take(), for hours with deadline_ms 0.
  *
- * Whoever has nothing else to do calls ws_rpc_run. Whoever has starts calls, turns, waits beside
- * other things until ws_rpc_fd can be read, or for 100 ms, and turns again.
+ * - Retried, with pauses: broken connections, refused streams, UNAVAILABLE, RESOURCE_EXHAUSTED,
+ *   ABORTED.
+ * - A connection that is refused ends all waiting calls, if the server never answered. A server that
+ *   answered before may be restarting: connecting is retried for 15 s.
+ * - After GOAWAY open calls finish, others go over a new connection.
+ * - A quiet connection is pinged, which tells a slow answer from a dead server.
+ *
+ * A caller with nothing else to do uses ws_rpc_run. A caller with an event loop starts calls, and
+ * calls ws_rpc_turn whenever ws_rpc_fd is readable, and at least every 100 ms. Not thread-safe.
  * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 #ifndef WS_NET_RPC_H
@@ -21,15 +23,18 @@
 
 struct ws_rpc;
 
-/** Borrowed until it is closed. */
+/** Borrowed until ws_rpc_close. */
 struct ws_rpc_config {
 	struct ws_channel_config channel;
 	const char *const *headers; /**< "Name: value", with every call */
 	size_t header_count;
-	unsigned quiet_ms; /**< nothing heard for so long while calls are open: ping; 0: 10 000 */
+	unsigned quiet_ms; /**< time without data until a ping; 0: 10 000 */
+	/** Called every 20 ms while ws_rpc_run waits, with `waiting_for`. NULL is fine. */
+	void (*while_waiting)(void *waiting_for);
+	void *waiting_for;
 };
 
-/** Of google.rpc.Code, those that are told apart. */
+/** The codes of google.rpc.Code that callers distinguish. */
 enum ws_rpc_status {
 	WS_RPC_OK = 0,
 	WS_RPC_CANCELLED = 1,
@@ -50,46 +55,46 @@ struct ws_call {
 	const char *method; /**< "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities" */
 	/** Before each attempt; may change the method, and may not cancel. */
 	void (*begin)(struct ws_call *call);
-	/** The next message, borrowed until it is asked for another; false: that was all. */
+	/** The next message, borrowed until the next call of next(); false: all were sent. */
 	bool (*next)(struct ws_call *call, struct ws_str *message);
-	/** A reply; false: enough, the call ends as WS_RPC_CANCELLED and is not repeated. */
+	/** Receives a reply; false ends the call as WS_RPC_CANCELLED, without a retry. */
 	bool (*take)(struct ws_call *call, struct ws_str message);
-	/** It has ended, nothing looks at it any more; may start others, or itself. NULL is fine. */
+	/** Called last; may start other calls, or this one again. NULL is fine. */
 	void (*end)(struct ws_call *call);
-	/** Of each attempt. 0: none, and one that broke after a message came is always repeated. */
+	/** Timeout of each attempt. 0: none; a call that breaks after its first reply is always retried. */
 	unsigned deadline_ms;
 	/* After its end. */
 	bool ended;
-	enum ws_rpc_status status; /**< the server's, or other numbers of google.rpc.Code */
-	bool silent;               /**< the server gave no answer */
-	char text[200];            /**< the server's words, or what broke; on one line */
+	enum ws_rpc_status status; /**< the server's; may be another number of google.rpc.Code */
+	bool silent;               /**< the server did not answer */
+	char text[200];            /**< the server's message or a local error, on one line */
 	void *stream;              /**< private */
 };
 
 struct ws_rpc *ws_rpc_open(const struct ws_rpc_config *config);
 
-/** NULL is fine. Calls that take part are told nothing. */
+/** NULL is fine. Does not call end() of open calls. */
 void ws_rpc_close(struct ws_rpc *rpc);
 
-/** Borrowed until its end. Nothing is sent before the next turn. */
+/** Starts a call, borrowed until its end. The next turn sends it. */
 void ws_rpc_start(struct ws_rpc *rpc, struct ws_call *call);
 
-/** Ends it, as WS_RPC_CANCELLED; the server is told by the next turn. One that has ended stays. */
+/** Ends a call as WS_RPC_CANCELLED; the next turn resets its stream. An ended call stays as it
+ * is. */
 void ws_rpc_cancel(struct ws_rpc *rpc, struct ws_call *call);
 
-/** Sends and receives what can be, and looks at the clock; returns when something came, or after
- * @a timeout_ms at the latest. Connects where there is no connection but a call, and waits for that
- * as long as it may take (ws_wire_peer). */
+/** Sends, receives and checks timeouts; returns after data was received, or after @a timeout_ms.
+ * Connects first if needed, which may take as long as ws_wire_peer allows. */
 void ws_rpc_turn(struct ws_rpc *rpc, unsigned timeout_ms);
 
-/** Of the connection; -1: there is none now. */
+/** The descriptor of the connection; -1: not connected. */
 int ws_rpc_fd(const struct ws_rpc *rpc);
 
-/** More is to be sent than the connection takes now: wait until it can be written, too. */
+/** True if output is waiting: poll for writing, too. */
 bool ws_rpc_is_sending(const struct ws_rpc *rpc);
 
-/** Starts them, and turns until all have ended, whatever their ends are. False: the run is to
- * stop, they were cancelled. */
+/** Starts the calls and returns when all have ended, with whatever status. False: a stop was
+ * requested and the rest was cancelled. */
 bool ws_rpc_run(struct ws_rpc *rpc, struct ws_call *const *calls, size_t count);
 
 #endif

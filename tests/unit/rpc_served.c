@@ -39,7 +39,8 @@ struct connection {
 static struct served calls[MOST_CALLS];
 static struct connection connections[MOST_CONNECTIONS];
 static struct ws_rpc_seen seen;
-static unsigned most_streams, tries;
+static unsigned most_streams, tries, bursts;
+static bool restarts, has_restarted;
 
 static void
 fail(const char *what)
@@ -123,7 +124,7 @@ static void
 serve(struct served *s)
 {
 	static const char *const known[] = {
-		"Echo", "Hold", "Mute", "Release", "Break", "Leave", "Crowd", "Seen"};
+		"Echo", "Hold", "Mute", "Release", "Break", "Leave", "Crowd", "Burst", "Restart", "Seen"};
 	bool is_known = false;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		is_known = is_known || strcmp(s->what, known[i]) == 0;
@@ -137,7 +138,12 @@ serve(struct served *s)
 	if (strcmp(s->what, "Mute") == 0) {
 		return;
 	}
-	if (strcmp(s->what, "Crowd") == 0 && seen.open > 10) {
+	restarts = strcmp(s->what, "Restart") == 0 && !has_restarted;
+	if (restarts) {
+		return;
+	}
+	if ((strcmp(s->what, "Crowd") == 0 && seen.open > 10)
+		|| (strcmp(s->what, "Burst") == 0 && bursts++ < 100)) {
 		strcpy(s->status, "8");
 		answer(s, NULL, 0);
 	} else if (strcmp(s->what, "Seen") == 0) {
@@ -310,10 +316,43 @@ hear(struct connection *c)
 	return got > 0 && nghttp2_session_mem_recv(c->h2, bytes, (size_t)got) >= 0;
 }
 
+static int
+listen_at(struct sockaddr_in *at)
+{
+	socklen_t len = sizeof(*at);
+	int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (listener < 0 || bind(listener, (struct sockaddr *)at, len) < 0 || listen(listener, 128) < 0
+		|| getsockname(listener, (struct sockaddr *)at, &len) < 0) {
+		fail("rpc_served");
+	}
+	return listener;
+}
+
+/* For two seconds every connection is refused. */
+static int
+restart(int listener)
+{
+	struct sockaddr_in at;
+	socklen_t len = sizeof(at);
+	getsockname(listener, (struct sockaddr *)&at, &len);
+	close(listener);
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+		if (connections[i].h2) {
+			part_from(&connections[i]);
+		}
+	}
+	restarts = false;
+	has_restarted = true;
+	sleep(2);
+	return listen_at(&at);
+}
+
 static void
 run(int listener)
 {
 	for (;;) {
+		listener = restarts ? restart(listener) : listener;
 		struct pollfd fds[MOST_CONNECTIONS + 1] = {{listener, POLLIN, 0}};
 		for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
 			fds[i + 1] = (struct pollfd){connections[i].h2 ? connections[i].fd : -1, POLLIN, 0};
@@ -339,12 +378,7 @@ unsigned
 ws_rpc_serve(unsigned streams)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(at);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&at, len) < 0 || listen(listener, 128) < 0
-		|| getsockname(listener, (struct sockaddr *)&at, &len) < 0) {
-		fail("rpc_served");
-	}
+	int listener = listen_at(&at);
 	pid_t child = fork();
 	if (child < 0) {
 		fail("fork");

@@ -327,6 +327,53 @@ WS_TEST(a_crowded_server_is_asked_for_less)
 	end_all(rpc, all, 300, WS_RPC_OK);
 }
 
+/* 100 refusals at once lower the limit once: 40 calls still fit. */
+WS_TEST(a_burst_of_refusals_halves_the_limit_once)
+{
+	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
+	struct asked *all = ask_many(rpc, "/t/Burst", 100, a);
+	end_all(rpc, all, 100, WS_RPC_OK);
+	struct asked *held = ask_many(rpc, "/t/Hold", 40, a);
+	hear(rpc, held, 40, 1);
+}
+
+WS_TEST(a_server_that_restarts_ends_no_call)
+{
+	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
+	struct asked *held = ask_many(rpc, "/t/Hold", 3, a);
+	hear(rpc, held, 3, 1);
+	struct asked restart = ask(rpc, "/t/Restart");
+	run_one(rpc, &restart);
+	hear(rpc, held, 3, 2);
+	for (size_t i = 0; i < 3; i++) {
+		assert_false(held[i].call.ended);
+	}
+	assert_int_equal(see(rpc).connections, 2);
+}
+
+static void
+count_turn(void *count)
+{
+	++*(unsigned *)count;
+}
+
+/* A long transfer must not starve the rest of the program. */
+WS_TEST(other_work_goes_on_while_a_call_waits)
+{
+	unsigned count = 0;
+	struct ws_rpc_config config = {.channel.peer = {.host = "127.0.0.1",
+									   .port = ws_arena_printf(a, "%u", ws_rpc_serve(10)),
+									   .connect_ms = 5000},
+		.while_waiting = count_turn,
+		.waiting_for = &count};
+	AUTO_RPC struct ws_rpc *rpc = ws_rpc_open(&config);
+	struct asked mute = ask(rpc, "/t/Mute");
+	struct ws_call *call = &mute.call;
+	mute.call.deadline_ms = 600;
+	assert_true(ws_rpc_run(rpc, &call, 1));
+	assert_true(count >= 3);
+}
+
 WS_TEST(nobody_there_ends_all_that_wait)
 {
 	AUTO_RPC struct ws_rpc *rpc = NULL;
