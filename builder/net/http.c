@@ -60,6 +60,7 @@ struct exchange {
 	uint64_t sent;           /* bytes of the request's body, as last seen */
 	int64_t sent_ms;         /* when that last changed */
 	int64_t due_ms, started_ms;
+	bool timed_out;        /* this host closed the connection */
 	int64_t window_ms;     /* start of the time in which a stall is looked for */
 	uint64_t window_bytes; /* received before it */
 };
@@ -422,7 +423,9 @@ retry(struct exchange *x)
 		x->farthest_bytes = x->request->kept_bytes;
 		x->failures = 0;
 	}
-	if (config->impatient && !x->transfer.reply.complete) {
+	/* A connection that the server closed is tried once more: it may have reloaded. */
+	bool was_closed = x->transfer.end == WS_WIRE_CUT && !x->timed_out && x->failures == 0;
+	if (config->impatient && !x->transfer.reply.complete && !was_closed) {
 		note_silence(x);
 		give_up(x);
 		return;
@@ -583,6 +586,7 @@ hang_up(struct exchange *x, const char *format, ...)
 	struct ws_transfer *t = &x->transfer;
 	ws_wire_cancel(x->run->http->wire, t);
 	t->end = WS_WIRE_CUT;
+	x->timed_out = true;
 	va_list values;
 	va_start(values, format);
 	vsnprintf(t->fault, sizeof(t->fault), format, values);

@@ -3,6 +3,7 @@
 #include "net/wire.h"
 
 #include "base/fs.h"
+#include "base/str.h"
 #include "net/url.h"
 
 #include <curl/curl.h>
@@ -124,6 +125,7 @@ set_method(struct ws_transfer *t, struct ws_wire_handle *handle)
 	CURL *easy = handle->easy;
 	if (t->method) {
 		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, t->method);
+		curl_easy_setopt(easy, CURLOPT_NOBODY, (long)ws_same(t->method, "HEAD"));
 	}
 	handle->reader = (struct ws_body_reader){.body = t->sends, .fd = -1};
 	if (t->sends) {

@@ -10,6 +10,7 @@
 #define LARGEST_MESSAGE ((size_t)1 << 20)
 #define LARGEST_ANSWER ((uint64_t)64 << 10) /* to what is sent; nobody reads it */
 #define AT_ONCE 64
+#define ASK_FROM 8 /* files: so many are part of a download, and most of them may be there */
 #define FIRST_BYTE_MS 5000
 #define STALL_MS 10000
 #define MESSAGE_MS \
@@ -220,20 +221,53 @@ send(struct exchange *x, struct ws_body body)
 	x->request.body = ignore;
 }
 
+/* Moves the items that the server lacks to @a missing. A server that does not answer HEAD lacks all. */
+static bool
+find_missing(struct http_cache *h, struct ws_item *items, size_t count, struct ws_item **missing,
+	size_t *missing_count, struct ws_arena *a)
+{
+	struct exchange *all = WS_NEW_N(a, struct exchange, count);
+	for (size_t i = 0; i < count; i++) {
+		prepare(h, &all[i], &items[i], "HEAD", "cas", a);
+		all[i].request.body = ignore;
+	}
+	if (!run(h, all, count, a)) {
+		return false;
+	}
+	*missing_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_reply *reply = &all[i].request.reply;
+		bool other_size = reply->has_length && reply->length_bytes != items[i].size_bytes;
+		if (items[i].came != WS_CAME_WHOLE || other_size) {
+			missing[(*missing_count)++] = &items[i];
+		}
+	}
+	return true;
+}
+
+/* Of the files of a downloaded tree most are there, put by another host. */
 static bool
 put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
 	struct http_cache *h = (struct http_cache *)self;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct exchange *all = WS_NEW_N(a, struct exchange, count);
-	for (size_t i = 0; i < count; i++) {
-		const struct ws_item *item = &items[i];
-		prepare(h, &all[i], &items[i], "PUT", "cas", a);
+	struct ws_item **missing = WS_NEW_N(a, struct ws_item *, count);
+	size_t missing_count = 0;
+	for (size_t i = 0; i < count && count < ASK_FROM; i++) {
+		missing[missing_count++] = &items[i];
+	}
+	if (count >= ASK_FROM && !find_missing(h, items, count, missing, &missing_count, a)) {
+		return false;
+	}
+	struct exchange *all = WS_NEW_N(a, struct exchange, missing_count);
+	for (size_t i = 0; i < missing_count; i++) {
+		const struct ws_item *item = missing[i];
+		prepare(h, &all[i], missing[i], "PUT", "cas", a);
 		send(&all[i],
 			(struct ws_body){
 				.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key});
 	}
-	return run(h, all, count, a);
+	return run(h, all, missing_count, a);
 }
 
 static bool

@@ -17,6 +17,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     range=short      half of the range, rightly labelled  range=star   ... has no length
     status=CODE[:N]  that status and a short page        retry=S      with Retry-After: S
     silent[:N]       no answer at all                    late=MS      the answer comes late
+    hangup[:N]       the connection ends without an answer
     stall=K[:N]      K bytes of the body, then silence   cut=K[:N]    K bytes, then the end
     slow=B           B bytes a second                    wrong[:N]    every byte of the body is changed
     etag=change      another ETag each time              etag=weak    W/"..."
@@ -190,6 +191,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.fault("silent") is not None:
             self.log("-", 0)
             return self.hold()
+        if self.fault("hangup") is not None:
+            self.log("-", 0)
+            self.close_connection = True
+            return None
         if self.fault("late") is not None:
             time.sleep(int(self.fault("late")) / 1000)
         login = self.fault("auth")

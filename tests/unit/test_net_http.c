@@ -173,6 +173,24 @@ WS_TEST(an_impatient_session_asks_a_silent_server_once)
 		get(http, ws_arena_printf(a, "http://127.0.0.1:%u/x", s.other), &document, a, &err));
 }
 
+/* One reset connection, as nginx gives when it reloads, must not end a session. */
+WS_TEST(an_impatient_session_repeats_a_request_whose_connection_was_closed)
+{
+	struct ws_served s = ws_served_start(a);
+	struct ws_http_config config = ws_served_hasty();
+	config.impatient = true;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_get document;
+	struct ws_err err;
+	ws_served_put(&s, "x", 50);
+	assert_non_null(get(http, ws_served_url(&s, "/~hangup:1/x"), &document, a, &err));
+	assert_false(ws_http_is_silent(http, ws_served_url(&s, "/x")));
+	assert_null(get(http, ws_served_url(&s, "/~hangup/x"), &document, a, &err));
+	assert_true(ws_http_is_silent(http, ws_served_url(&s, "/x")));
+	assert_in_range(
+		ws_served_count(&s, "hangup/x"), 2, 3); /* libcurl repeats on a reused connection */
+}
+
 WS_TEST(silent_servers_are_found_at_the_same_time)
 {
 	struct ws_served s = ws_served_start(a);
