@@ -185,7 +185,7 @@ bool
 ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t lock_count,
 	struct ws_arena *a, struct ws_inventory *inventory, struct ws_err *err)
 {
-	*inventory = (struct ws_inventory){.a = a};
+	*inventory = (struct ws_inventory){.a = a, .locks = locks, .lock_count = lock_count};
 	struct taking t = {.store = store, .inventory = inventory, .a = a};
 	for (t.room = 0; t.room < WS_ROOMS; t.room++) {
 		if (!ws_fs_walk(ws_store_path(store, a, rooms[t.room].folder), see, &t, err)) {
@@ -243,6 +243,12 @@ ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint
 		return true;
 	}
 	if (!ws_store_hold(store, true, err)) {
+		return false;
+	}
+	/* Other runs may have used entries since the inventory was taken. */
+	if (!ws_inventory_take(
+			store, inventory->locks, inventory->lock_count, inventory->a, inventory, err)) {
+		ws_store_hold(store, false, NULL);
 		return false;
 	}
 	qsort(inventory->items.at, inventory->items.len, sizeof(*inventory->items.at), cmp_use);

@@ -36,7 +36,9 @@ struct ws_store_item {
 struct ws_inventory {
 	struct ws_arena *a;
 	WS_VEC(struct ws_store_item) items;
-	uint64_t bytes; /**< of all */
+	uint64_t bytes;           /**< of all items */
+	const char *const *locks; /**< borrowed from the caller of ws_inventory_take */
+	size_t lock_count;
 };
 
 /** "files", "results", "trees", "git", "partial". */
