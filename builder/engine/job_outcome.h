@@ -8,7 +8,6 @@
 
 #include "engine/engine.h"
 #include "engine/graph.h"
-#include "engine/reads_manifest.h"
 #include "engine/runner.h"
 
 enum ws_end {

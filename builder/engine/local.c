@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "engine/action.h"
-#include "engine/reads_manifest.h"
+#include "engine/changed_since.h"
 #include "engine/work.h"
 #include "store/cas.h"
 #include "sys/clock.h"

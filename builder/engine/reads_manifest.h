@@ -43,17 +43,4 @@ void ws_manifest_merge(struct ws_str all, struct ws_buf *text);
 bool ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
 	struct ws_names *names, struct ws_arena *a, const char **why);
 
-/* ---- did anything change while a command ran? ---- */
-
-/** On the clock that the kernel stamps files with (ws_clock_file_ns); 0: not known, nothing is
- * young. */
-struct ws_since {
-	int64_t run_ns;     /**< when the run began: digests may be as old as that */
-	int64_t command_ns; /**< when the command was started: absences are asked for after its end */
-};
-
-/** A canonical name of @a reads that may have been otherwise, in @a a; NULL: there is none. */
-const char *ws_changed_since(const struct ws_action *action, const struct ws_reads *reads,
-	const struct ws_since *since, struct ws_arena *a);
-
 #endif

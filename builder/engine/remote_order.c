@@ -192,6 +192,7 @@ ws_report_write(const struct ws_report *report, struct ws_buf *text)
 	ws_fields_add_number(text, "cpu_ms", report->cpu_ms);
 	ws_fields_add_number(text, "rss_bytes", report->rss_bytes);
 	ws_fields_add(text, "differs", report->differs);
+	ws_fields_add(text, "changed", report->changed);
 	ws_fields_add(text, "uncacheable", reads->uncacheable);
 	ws_fields_add(text, "opaque", reads->opaque);
 	for (size_t i = 0; i < report->made.count; i++) {
@@ -225,6 +226,7 @@ text_of_report(struct ws_report *report, const char *kind)
 {
 	return strcmp(kind, "order") == 0      ? &report->order
 		: strcmp(kind, "differs") == 0     ? &report->differs
+		: strcmp(kind, "changed") == 0     ? &report->changed
 		: strcmp(kind, "uncacheable") == 0 ? &report->reads.uncacheable
 		: strcmp(kind, "opaque") == 0      ? &report->reads.opaque
 										   : NULL;

@@ -34,6 +34,7 @@ struct ws_report {
 	int code, signal;  /**< as struct ws_done */
 	uint64_t wall_ms, cpu_ms, rss_bytes;
 	const char *differs; /**< a host file of the action that is another there; NULL: none, it ran */
+	const char *changed; /**< a file outside of trees that changed meanwhile; NULL: none */
 	struct ws_reads reads;
 	struct ws_map outside; /**< name of a file that was read outside of trees -> its digest there */
 	struct ws_map made;    /**< name of an output -> its digest */

@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "compile/header_reads.h"
 #include "engine/action.h"
+#include "engine/changed_since.h"
 #include "engine/remote_order.h"
 #include "kit/hostcc/compiler_list_text.h"
 #include "store/ledger.h"
@@ -78,7 +79,7 @@ prepare(const struct ws_action *action, const char *work, struct ws_arena *a, st
 
 static bool
 run(const struct ws_action *action, const char *work, int log, struct ws_arena *a,
-	struct ws_report *report, struct ws_err *err)
+	struct ws_report *report, int64_t *started_file_ns, struct ws_err *err)
 {
 	struct ws_spawn spawn = {
 		.program = ws_action_program(action, work, a),
@@ -92,6 +93,7 @@ run(const struct ws_action *action, const char *work, int log, struct ws_arena *
 	};
 	struct ws_child child;
 	int64_t began_ms = ws_clock_ms();
+	*started_file_ns = ws_clock_file_ns();
 	if (!ws_spawn_start(&spawn, &child, err)) {
 		return false;
 	}
@@ -109,8 +111,8 @@ run(const struct ws_action *action, const char *work, int log, struct ws_arena *
 
 /* What it read, with the digests that only this host can tell. */
 static bool
-trace(const struct ws_action *action, const char *work, const char *log, struct ws_arena *a,
-	struct ws_report *report, struct ws_err *err)
+trace(const struct ws_action *action, const char *work, const char *log, int64_t started_file_ns,
+	struct ws_arena *a, struct ws_report *report, struct ws_err *err)
 {
 	struct ws_reads *reads = &report->reads;
 	if (report->code != 0 || report->signal != 0 || action->search_count == 0) {
@@ -130,6 +132,9 @@ trace(const struct ws_action *action, const char *work, const char *log, struct 
 		}
 		ws_map_put(&report->outside, name, ws_arena_strdup(a, digest.hex), a);
 	}
+	/* The digests are taken after the command: what changed since its start may not be what it read. */
+	struct ws_since since = {started_file_ns, started_file_ns};
+	report->changed = ws_changed_since(action, reads, &since, a);
 	return true;
 }
 
@@ -162,10 +167,12 @@ carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a
 	if (log < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", log_path);
 	}
+	int64_t started_file_ns;
 	report->differs = other_file(action);
 	return report->differs
-		|| (prepare(action, work, a, err) && run(action, work, log, a, report, err)
-			&& trace(action, work, log_path, a, report, err)
+		|| (prepare(action, work, a, err)
+			&& run(action, work, log, a, report, &started_file_ns, err)
+			&& trace(action, work, log_path, started_file_ns, a, report, err)
 			&& list_made(action, work, a, report, err));
 }
 

@@ -2,6 +2,7 @@
 #include "remote/worker_result.h"
 
 #include "base/fs.h"
+#include "engine/changed_since.h"
 #include "engine/reads_manifest.h"
 #include "engine/remote_order.h"
 #include "engine/worker_files.h"
@@ -295,7 +296,8 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 		.wall_ms = report.wall_ms,
 		.cpu_ms = report.cpu_ms,
 		.rss_bytes = report.rss_bytes,
-		.reads = report.reads};
+		.reads = report.reads,
+		.changed = report.changed};
 	take_log(files, items, job, store, done);
 	if (done->code != 0) {
 		return WS_WORKER_RESULT_WHOLE;
@@ -310,7 +312,8 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 		}
 		/* Held against digests of this run: what is younger may be another for the manifest. */
 		struct ws_since since = {job->since_file_ns, 0};
-		done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
+		const char *changed = ws_changed_since(job->action, &done->reads, &since, job->a);
+		done->changed = changed ? changed : done->changed;
 	}
 	return take_outputs(files, items, &report, job, store, done, err);
 }

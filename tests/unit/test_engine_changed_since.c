@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "engine/reads_manifest.h"
+#include "engine/changed_since.h"
 #include "sys/clock.h"
 
 #include <fcntl.h>

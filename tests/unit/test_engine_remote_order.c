@@ -2,7 +2,11 @@
  * stranger sends is refused. */
 #include "test.h"
 
+#include "base/fs.h"
 #include "engine/remote_order.h"
+#include "sys/child.h"
+
+#include <time.h>
 
 static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -147,4 +151,52 @@ WS_TEST(what_is_no_report_is_refused)
 	assert_false(READS("wheelsmith.report/1 0\0signal 65\0"));
 	assert_false(READS("wheelsmith.report/1 0\0what 1\0"));
 	assert_false(READS("wheelsmith.report/1 0\0wall_ms -1\0"));
+}
+
+/* ---- the program on the worker ---- */
+
+/* Runs the order in @a folder; the report. */
+static struct ws_report
+carry_out(const char *folder, const struct ws_action *action, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf order = {0}, text = {0}, output = {0};
+	const char *helper = ws_path_join(a, ws_path_dir(a, WS_PROGRAM), "wheelsmith-exec", NULL);
+	const char *const argv[] = {helper, NULL};
+	struct ws_report report;
+	struct ws_err err;
+	ws_order_write(action, "", &order);
+	assert_ok(ws_fs_write(ws_path_join(a, folder, WS_REMOTE_ORDER, NULL), order.data, order.len,
+				  0644, &err),
+		err);
+	struct ws_child_order child = {.argv = argv, .dir = folder};
+	assert_ok(ws_child_ask(&child, &output, &err), err);
+	assert_ok(ws_fs_read(ws_path_join(a, folder, "report", NULL), &text, &err), err);
+	assert_ok(ws_report_read(ws_buf_str(&text), a, &report, &err), err);
+	return report;
+}
+
+/* The digests of a report are taken after the command: a header may be another by then. */
+WS_TEST(a_header_that_changes_on_the_worker_is_reported)
+{
+	const char *folder = ws_test_dir(a), *header = ws_path_join(a, folder, "x.h", NULL);
+	const char *script = ws_arena_printf(a,
+		"echo \"unit.o: %s\" > unit.d; : > unit.o; if [ $0 = change ]; then echo b > %s; fi",
+		header, header);
+	static const char *const outputs[] = {"unit.o"}, *const env[] = {NULL};
+	const char *argv[] = {"sh", "-c", script, "keep", NULL}, *const search[] = {folder};
+	struct ws_action action = {.subject = "x",
+		.tool = {"sh", "/bin/sh", "f00d"},
+		.argv = argv,
+		.env = env,
+		.outputs = outputs,
+		.output_count = 1,
+		.search = search,
+		.search_count = 1,
+		.find_reads = find_reads};
+	struct ws_err err;
+	assert_ok(ws_fs_write(header, "a\n", 2, 0644, &err), err);
+	nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+	assert_null(carry_out(folder, &action, a).changed);
+	argv[3] = "change";
+	assert_string_equal(carry_out(folder, &action, a).changed, header);
 }
