@@ -63,8 +63,9 @@ struct ws_execution {
 	struct ws_names names;
 	bool is_over; /* the farm is not asked any more */
 	bool said_queued;
-	bool heard_running; /* some worker took something */
-	unsigned ended;     /* actions that it ran to their end */
+	bool heard_running;    /* some worker took something */
+	unsigned ended;        /* actions that it ran to their end */
+	struct runner *runner; /* that runs; NULL: none */
 };
 
 struct runner {
@@ -587,6 +588,27 @@ look_after(struct runner *r)
 	}
 }
 
+/* Called while files are sent or fetched, which may take minutes: reads the streams of Execute, and
+ * polls the jobs of this host. */
+static void
+work_beside(void *execution)
+{
+	struct ws_execution *x = execution;
+	struct runner *r = x->runner;
+	if (!r) {
+		return;
+	}
+	if (r->open.len > 0) {
+		ws_rpc_turn(x->rpc, 0);
+		look_after(r);
+	}
+	struct ws_done done;
+	while (r->at_home.len > 0 && r->local->wait(r->local, 0, &done) == WS_WAIT_DONE) {
+		ended_here(r, done.id);
+		*ws_vec_push(&r->finished, r->a) = done;
+	}
+}
+
 /* ---- the runner ---- */
 
 static bool
@@ -719,6 +741,7 @@ over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *wo
 	r->work = work;
 	r->budget = *budget;
 	r->a = a;
+	x->runner = r;
 	budget->cpus += x->config.slots;
 	budget->memory_bytes = UINT64_MAX;
 	return &r->runner;
@@ -797,6 +820,8 @@ ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, 
 		return NULL;
 	}
 	struct ws_grpc_cache_config cache = {.rpc = config->rpc, .instance = config->instance};
+	cache.rpc.while_waiting = work_beside;
+	cache.rpc.waiting_for = x;
 	x->cache = ws_grpc_cache_open(&cache, a);
 	x->rpc = ws_rpc_open(&config->rpc);
 	return x;

@@ -24,15 +24,21 @@ ws_farm_warn_queued(const struct ws_events *events, const char *farm)
 		farm);
 }
 
-/* Nobody waits for it any more. */
+/* Removes the operation from the farm's queue, also when the run is to stop: then ws_rpc_run would
+ * send nothing. */
 static void
-take_back(const struct ws_farm_workers_query *p, struct ws_operation *op)
+cancel_query(const struct ws_farm_workers_query *p, struct ws_operation *op)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_unary unary = {0};
-	struct ws_call *calls[] = {&unary.call};
+	int64_t until_ms = ws_clock_ms() + WS_TAKE_BACK_MS;
 	if (ws_operation_take_back(op, &unary, a)) {
-		ws_rpc_run(p->rpc, calls, 1);
+		ws_rpc_start(p->rpc, &unary.call);
+		while (!unary.call.ended && ws_clock_ms() < until_ms) {
+			ws_rpc_turn(p->rpc, 0);
+			nanosleep(&(struct timespec){.tv_nsec = 10L * 1000 * 1000}, NULL);
+		}
+		ws_rpc_cancel(p->rpc, &unary.call);
 		ws_buf_release(&unary.reply);
 	}
 	ws_rpc_cancel(p->rpc, &op->call);
@@ -53,7 +59,7 @@ wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct 
 	}
 	bool stopped = !op->call.ended;
 	if (stopped || op->call.status == WS_RPC_DEADLINE) {
-		take_back(p, op);
+		cancel_query(p, op);
 	}
 	return stopped ? ws_stop_err(p->stop, err) : true;
 }

@@ -161,7 +161,7 @@ ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree)
 
 #define ROOT "w"
 #define HELPER "wheelsmith-exec"
-#define TIMEOUT_S 3600 /* it is part of what an Action is, so it is one for all */
+#define HOUR_MS ((uint64_t)3600 * 1000)
 #define SALT "wheelsmith.exec/1 "
 
 bool
@@ -349,6 +349,7 @@ struct command {
 	WS_VEC(char *) outputs;
 	bool fresh; /* never answered from a cache */
 	const char *salt;
+	uint64_t limit_ms; /* of the job; 0: none is set */
 };
 
 static void
@@ -395,7 +396,9 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	Reapi__Digest command_digest = pack(own, &command);
 	Reapi__Digest root_digest = ws_protobuf_digest(root->value, root->size_bytes);
 	reapi__duration__init(&timeout);
-	timeout.seconds = TIMEOUT_S;
+	/* Whole hours: hosts whose limits differ by what they measured ask for the same Action. This host
+	 * cancels the operation at the exact limit. */
+	timeout.seconds = 3600 * (int64_t)(c->limit_ms ? (c->limit_ms + HOUR_MS - 1) / HOUR_MS : 1);
 	reapi__action__init(&message);
 	message.command_digest = &command_digest;
 	message.input_root_digest = &root_digest;
@@ -426,7 +429,8 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 	struct command command = {.words = {program},
 		.word_count = 1,
 		.fresh = action->fresh,
-		.salt = action->tool.fingerprint};
+		.salt = action->tool.fingerprint,
+		.limit_ms = job->deadline_ms};
 	list_outputs(action, &command, own->a);
 	make_messages(all, &command, &root, own, made);
 	made->order = order;

@@ -187,6 +187,38 @@ WS_TEST(a_report_is_about_this_command_and_these_files)
 
 /* ---- what is asked of a worker ---- */
 
+static int64_t
+timeout_of(struct world *w, struct ws_remote_actions *all, uint64_t deadline_ms, struct ws_arena *a)
+{
+	struct ws_directories own = {.a = a};
+	struct ws_remote_action made;
+	w->job.deadline_ms = deadline_ms;
+	assert_ok(ws_remote_action_make(all, &w->job, &own, &made, &w->err), w->err);
+	const struct ws_item *last = &own.items.at[own.items.len - 1];
+	Reapi__Action *action =
+		reapi__action__unpack(NULL, last->bytes.len, (const uint8_t *)last->bytes.data);
+	assert_non_null(action);
+	int64_t seconds = action->timeout->seconds;
+	reapi__action__free_unpacked(action, NULL);
+	return seconds;
+}
+
+/* --action-timeout reaches the farm: a unit of 70 minutes must not end after an hour. */
+WS_TEST(the_time_limit_of_a_job_is_in_its_action)
+{
+	static const char *const none[] = {NULL};
+	struct world *w = open_world(a);
+	struct ws_remote_actions all = {.store = &w->store};
+	w->action.tool = (struct ws_tool){"g++", "/usr/bin/g++", "f00d"};
+	w->action.argv = w->action.env = none;
+	assert_ok(ws_remote_actions_open(&all, "/bin/true", a, &w->err), w->err);
+	assert_int_equal(timeout_of(w, &all, 0, a), 3600);
+	assert_int_equal(timeout_of(w, &all, 300 * 1000, a), 3600);
+	assert_int_equal(timeout_of(w, &all, (uint64_t)3600 * 1000, a), 3600);
+	assert_int_equal(timeout_of(w, &all, (uint64_t)70 * 60 * 1000, a), 7200);
+	ws_store_close(&w->store);
+}
+
 WS_TEST(properties_are_sorted_by_name_then_by_value)
 {
 	static const char *const properties[] = {"pool=b", "a-b=1", "a=2", "a=10", "pool=b"};
