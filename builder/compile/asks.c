@@ -1,20 +1,20 @@
-/* asks.c - a macro stands for a header name when its whole body is one, and asks when its body is
- * __has_include of its parameter, or __has_include alone. All definitions of a name count,
- * whichever holds. Anything cleverer is unknown: pasted words, names that are made of macros. */
+/* asks.c - a macro is a header name if its whole body is one. It asks if its body is
+ * __has_include of its parameter, or __has_include alone. All definitions of a name count. Other
+ * constructions are unknown: pasted words, names built from macros. */
 #include "compile/asks.h"
 
 #include <string.h>
 
 enum body {
 	BODY_OTHER,
-	BODY_ANGLE, /* <x>, or begins like that: the search for <...> */
+	BODY_ANGLE, /* <x>, or starts like that: searched as <...> */
 	BODY_QUOTE, /* "x" */
 	BODY_ALIAS, /* another macro */
 };
 
 struct ws_macro {
 	enum body body;
-	bool whole; /* nothing else is in the body, and it takes no parameters */
+	bool whole; /* the body is nothing else, and the macro has no parameters */
 	struct ws_str text;
 	struct ws_macro *next; /* another definition */
 };
@@ -83,7 +83,7 @@ is_empty(struct ws_str text)
 	return text.n == 0;
 }
 
-/* Behind its opening quote: up to the end of a string or character. */
+/* After the opening quote: skips to the end of a string or character. */
 static void
 skip_literal(struct ws_str *text, char quote)
 {
@@ -104,7 +104,7 @@ skip_number(struct ws_str *text)
 	}
 }
 
-/* ---- what is noted ---- */
+/* ---- notes ---- */
 
 static void
 report_unknown(struct ws_asks *asks, enum ws_unknown kind, const char *file, const char *what)
@@ -113,7 +113,8 @@ report_unknown(struct ws_asks *asks, enum ws_unknown kind, const char *file, con
 }
 
 static void
-tell(struct ws_asks *asks, enum ws_ask_kind kind, bool angle, struct ws_str name, const char *file)
+report_name(
+	struct ws_asks *asks, enum ws_ask_kind kind, bool angle, struct ws_str name, const char *file)
 {
 	asks->taker->take(asks->taker, (struct ws_ask){kind, angle, name, file});
 }
@@ -136,7 +137,7 @@ note_word(struct ws_map *set, struct ws_str word, struct ws_arena *a)
 	}
 }
 
-/* True for __has_include and __has_include_next, also as gcc 5 to 9 spell them inside. */
+/* True for __has_include and __has_include_next, and for the internal spelling of gcc 5 to 9. */
 static bool
 is_question(struct ws_str word, enum ws_ask_kind *kind)
 {
@@ -147,7 +148,7 @@ is_question(struct ws_str word, enum ws_ask_kind *kind)
 		|| ws_str_is(word, "__has_include__");
 }
 
-/* What ## could make __has_include of: "__has_". */
+/* True for a part of __has_include that ## could complete: "__has_". */
 static bool
 is_piece(struct ws_str word)
 {
@@ -156,7 +157,7 @@ is_piece(struct ws_str word)
 		|| (word.n > 2 && word.n < strlen(whole) && memcmp(word.s, whole, word.n) == 0);
 }
 
-/* The macro's parameters, behind its name. */
+/* The parameters after a macro's name. */
 static struct ws_str
 read_parameters(struct ws_str *text)
 {
@@ -186,21 +187,21 @@ holds_word(struct ws_str list, struct ws_str word)
 	return false;
 }
 
-/* Where a directive stands, or what it defines. */
+/* The context of a word: a directive, or the macro that it defines. */
 struct place {
 	struct ws_asks *asks;
-	const char *file;    /* NULL in a macro's body: it asks wherever it is used */
-	const char *shown;   /* of the file, for people */
-	struct ws_str macro; /* that is defined */
+	const char *file;    /* NULL in a macro's body, which asks wherever it is used */
+	const char *shown;   /* of the file, for messages */
+	struct ws_str macro; /* the macro that is defined */
 	struct ws_str parameters;
-	struct ws_str before; /* the word before */
-	bool after_call;      /* behind a ')' */
-	bool is_code;         /* a macro that no condition can hold: it has statements */
+	struct ws_str before; /* the previous word */
+	bool after_call;      /* after a ')' */
+	bool is_code;         /* a macro with statements: no condition can use it */
 };
 
 static const char computed_question[] = "__has_include of a name that only the preprocessor knows";
 
-/* `#define HAS __has_include`, as xxhash.h has it. */
+/* `#define HAS __has_include`, as in xxhash.h. */
 static bool
 is_other_name(const struct place *p, enum ws_ask_kind kind, struct ws_str rest)
 {
@@ -208,7 +209,7 @@ is_other_name(const struct place *p, enum ws_ask_kind kind, struct ws_str rest)
 		&& !p->after_call && is_empty(rest);
 }
 
-/* Behind __has_include. */
+/* Reads the argument of __has_include. */
 static void
 read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 {
@@ -228,11 +229,11 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 		if (!closed) {
 			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		} else if (p->file) {
-			tell(p->asks, kind, angle, name, p->file);
+			report_name(p->asks, kind, angle, name, p->file);
 		} else if (angle) {
 			note(p->asks, (struct ws_indirect){kind, NULL, NULL, NULL, name});
 		} else {
-			tell(p->asks, kind, angle, name, NULL);
+			report_name(p->asks, kind, angle, name, NULL);
 		}
 		*text = rest;
 		return;
@@ -250,7 +251,7 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 	*text = rest;
 }
 
-/* Behind another word of a condition: `HAS(<x>)`, `HAS(MACRO)`. */
+/* Reads the argument of any other word in a condition: `HAS(<x>)`, `HAS(MACRO)`. */
 static void
 read_call(struct place *p, struct ws_str called, struct ws_str *text)
 {
@@ -275,7 +276,7 @@ read_call(struct place *p, struct ws_str called, struct ws_str *text)
 			call.name = name;
 			note(p->asks, call);
 		} else {
-			tell(p->asks, WS_ASK_EXISTS, angle, name, p->file);
+			report_name(p->asks, WS_ASK_EXISTS, angle, name, p->file);
 		}
 		return;
 	}
@@ -286,7 +287,7 @@ read_call(struct place *p, struct ws_str called, struct ws_str *text)
 	note(p->asks, call);
 }
 
-/* The words of a condition (@a p->file) or of a macro's body. */
+/* Reads the words of a condition (with @a p->file) or of a macro's body. */
 static void
 read_words(struct place *p, struct ws_str text)
 {
@@ -337,7 +338,7 @@ read_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, stru
 	struct ws_str name, word;
 	bool angle;
 	if (ws_scan_name(&text, &name, &angle)) {
-		tell(asks, kind, angle, name, file);
+		report_name(asks, kind, angle, name, file);
 	} else if (read_word(&text, &word)) {
 		const char *macro = ws_str_copy(word, asks->a);
 		note(asks, (struct ws_indirect){kind, file, NULL, macro, {"", 0}});
@@ -439,9 +440,9 @@ ws_asks_scan(struct ws_asks *asks, const char *file, struct ws_str text)
 	ws_buf_release(&scan.line);
 }
 
-/* ---- through macros ---- */
+/* ---- names given by macros ---- */
 
-/* True when a word of <...> is a macro itself; "linux" and "unix" are gcc's own. */
+/* True if a word in <...> is a macro; gcc defines "linux" and "unix". */
 static bool
 is_made_of_macros(struct ws_asks *asks, struct ws_str name)
 {
@@ -466,12 +467,12 @@ resolve_literal(struct ws_asks *asks, const struct ws_indirect *what, struct ws_
 	if (is_made_of_macros(asks, name)) {
 		report_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
 	} else {
-		tell(asks, what->kind, true, name, what->file);
+		report_name(asks, what->kind, true, name, what->file);
 	}
 }
 
-/* `#include MACRO`: <...> is the search's, whatever stands there, as long as its folder is that of
- * the text. */
+/* `#include MACRO` with <...> is searched whatever the name is, as long as its folder is in the
+ * text. */
 static void
 resolve_angle(struct ws_asks *asks, const struct ws_indirect *what, const struct ws_macro *macro)
 {
@@ -494,7 +495,7 @@ resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, 
 	const char *shown =
 		include ? "#include of a name that only the preprocessor knows" : computed_question;
 	const struct ws_macro *macro = ws_map_get(&asks->macros, name);
-	/* What is not defined does not compile, unless the compiler defines it: __FILE__. */
+	/* An undefined name does not compile, unless the compiler defines it: __FILE__. */
 	if (!macro && ws_starts_with(name, "__")) {
 		report_unknown(asks, unknown, what->file, shown);
 	}
@@ -502,7 +503,7 @@ resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, 
 		if (macro->body == BODY_ANGLE) {
 			resolve_angle(asks, what, macro);
 		} else if (macro->body == BODY_QUOTE && macro->whole) {
-			tell(asks, what->kind, false, macro->text, what->file);
+			report_name(asks, what->kind, false, macro->text, what->file);
 		} else if (macro->body == BODY_ALIAS && macro->whole && depth < MOST_ALIASES) {
 			resolve(asks, what, macro->text.s, depth + 1);
 		} else {

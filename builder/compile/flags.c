@@ -1,23 +1,22 @@
-/* flags.c - the command-line words of torch's BuildExtension, and our edits.
+/* flags.c - the arguments of torch's BuildExtension, and our edits
  *
- * The table of what each release passes is in the facts (measured by running each release's own
- * cpp_extension.py; tests/cli/buildext.bats does it again). The edits are always the same:
- *   - archs are the target's, not TORCH_CUDA_ARCH_LIST's; --threads and dependency options go
+ * The facts have a table of what each release passes, measured by running each release's
+ * cpp_extension.py (tests/cli/buildext.bats repeats it). The edits:
+ *   - archs are the target's, not TORCH_CUDA_ARCH_LIST's; --threads and dependency files go
  *   - -ccbin, --cudart shared (archive kits have no static runtime: another CUDA of the host would
  *     be linked in silently)
  *   - -fno-canonical-system-headers, so that names stay canonical; -Wdate-time, so that units that
- *     compile the time in are seen, which is not an error of theirs; -ffile-prefix-map for the
- *     folder that -g writes down
+ *     compile the time in are found, without failing them; -ffile-prefix-map for the folder in -g
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
- *   - no debug info unless it was asked for, GPU code compressed as the toolkit can
- * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
+ *   - no debug info unless requested, GPU code compressed as the toolkit can
+ * Folders are relative to the work folder, so __FILE__ has no path of the host. */
 #include "base/arena.h"
 #include "base/text.h"
 #include "compile/extension_target.h"
 
 #include <string.h>
 
-/* Words that stand alone. */
+/* Arguments without a value. */
 static const char *const compressing[] = {"-compress-all", "--compress-all", "-no-compress",
 	"--no-compress", "-Xfatbin=-compress-all", "-Xfatbin=--compress-all",
 	"--fatbin-options=-compress-all", "--fatbin-options=--compress-all"};
@@ -26,7 +25,7 @@ static const char *const debugging[] = {"-g", "-g0", "-g1", "-g2", "-g3", "-ggdb
 static const char *const lines[] = {"-lineinfo", "--generate-line-info", "--ptxas-options=-v",
 	"--ptxas-options=--verbose", "-Xptxas=-v", "-Xptxas=--verbose"};
 
-/* Words that go with the value that follows them. */
+/* Arguments followed by a value. */
 static const struct pair {
 	const char *option, *value; /* value NULL: any */
 } compressing_pairs[] = {{"-Xfatbin", "-compress-all"}, {"-Xfatbin", "--compress-all"},
@@ -48,7 +47,7 @@ is_pair(const char *word, const char *next, const struct pair *pairs, size_t cou
 	return false;
 }
 
-/* How many words from @a word on go: 0, 1 or 2. */
+/* The number of arguments from @a word on to remove: 0, 1 or 2. */
 static size_t
 count_dropped(const char *word, const char *next, enum ws_debug_info info)
 {
@@ -116,7 +115,7 @@ ws_c_tool(const struct ws_hostcc *cxx)
 	return (struct ws_tool){name, "{cc}", cxx->c_fingerprint};
 }
 
-/* ---- torch's words ---- */
+/* ---- torch's arguments ---- */
 
 typedef ws_name_list words;
 
@@ -141,7 +140,7 @@ finish(words *w, struct ws_arena *a)
 	return w->at;
 }
 
-/* One of the lists of a struct ws_flags. */
+/* A list of struct ws_flags. */
 enum which {
 	C,
 	CXX,
@@ -168,7 +167,7 @@ add_flags(words *w, struct ws_arena *a, const struct ws_flags *flags, enum which
 	}
 }
 
-/* --threads N, -t N, and whatever asks for a dependency file: the engine has its own. */
+/* Removes --threads N, -t N and options for dependency files: the engine has its own. */
 static void
 strip_scheduling(words *w)
 {
@@ -196,7 +195,7 @@ strip_scheduling(words *w)
 	w->len = kept;
 }
 
-/* The recipe's own words. */
+/* The recipe's own arguments. */
 static words
 recipe_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
 {
@@ -228,8 +227,8 @@ add_pybind(words *w, const struct ws_torch_kit *torch, struct ws_arena *a)
 	}
 }
 
-/* The oldest CPython that the release has wheels for, as cpp_extension.py says it from 2.7 on for
- * py_limited_api=True; older releases leave it to the package. */
+/* The oldest CPython that the release has wheels for, which cpp_extension.py passes from 2.7 on
+ * for py_limited_api=True; earlier releases leave it to the package. */
 static const char *
 limited_api(const struct ws_torch_release *release)
 {
@@ -237,7 +236,7 @@ limited_api(const struct ws_torch_release *release)
 	return from_310 ? "-DPy_LIMITED_API=0x030A0000" : "-DPy_LIMITED_API=0x03090000";
 }
 
-/* What BuildExtension puts after the package's own words, for both compilers. */
+/* The arguments of BuildExtension after the package's own, for both compilers. */
 static void
 add_torch_defines(words *w, const struct ws_target *target, struct ws_arena *a)
 {
@@ -254,7 +253,7 @@ add_torch_defines(words *w, const struct ws_target *target, struct ws_arena *a)
 		add_pybind(w, torch, a);
 	}
 	add(w, a, ws_arena_printf(a, "-DTORCH_EXTENSION_NAME=%s", last));
-	/* Later releases say nothing and mean 1; who overrides the ABI must be obeyed. */
+	/* Later releases pass nothing, which means 1; an ABI that the user chose must be passed. */
 	if (torch->release.passes_abi || target->cxx11abi == 0) {
 		add(w, a, ws_arena_printf(a, "-D_GLIBCXX_USE_CXX11_ABI=%d", target->cxx11abi));
 	}
@@ -270,7 +269,7 @@ add_standard(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 }
 
-/* The words of -I, in order, without "-I". */
+/* The folders of -I, in order. */
 static const char *const *
 include_folders(const struct ws_target *target, struct ws_arena *a)
 {
@@ -305,7 +304,7 @@ add_include(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 }
 
-/* What a Python compiles its own modules with, in place of what this one says. */
+/* Stands for the CFLAGS of the interpreter. */
 static words
 host_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
 {
@@ -349,8 +348,8 @@ ws_target_c_flags(const struct ws_target *target, struct ws_arena *a)
 	return finish_host(&w, target, a);
 }
 
-/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. What has no
- * torch has none of its words. */
+/* COMMON_NVCC_FLAGS of cpp_extension.py, equal in every release from 2.3 to 2.15. Without torch
+ * they are omitted. */
 static void
 add_torch_nvcc(words *w, const struct ws_target *target, struct ws_arena *a)
 {
@@ -362,7 +361,7 @@ add_torch_nvcc(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 }
 
-/* The words for the GPU's code, with and without a part for the host. */
+/* The arguments for GPU code, with and without host code. */
 static words
 gpu_flags(const struct ws_target *target, bool host, struct ws_arena *a)
 {
@@ -381,7 +380,8 @@ gpu_flags(const struct ws_target *target, bool host, struct ws_arena *a)
 	add_all(&w, a, archs, count);
 	add_standard(&w, target, a);
 	if (ws_hostcc_machine(target->cxx) != ws_machine_host()) {
-		/* Headers are the same for every machine; nvcc would look for a folder of the other's. */
+		/* Headers are the same for every machine; nvcc would search a folder of the other
+		 * machine. */
 		add(&w, a, "-target-dir");
 		add(&w, a, ws_arena_printf(a, "%s-linux", ws_machine_host()->name));
 	}
@@ -422,7 +422,7 @@ const char *const *
 ws_target_link_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = recipe_flags(target, LINK, a);
-	/* .dynsym and unwind tables stay; what goes holds names of nvcc's temporary files. */
+	/* .dynsym and unwind tables stay; the removed sections have names of nvcc's temporary files. */
 	if (target->size.debug_info == WS_DEBUG_NONE) {
 		add(&w, a, "-Wl,--strip-all");
 	}

@@ -1,10 +1,9 @@
-/* header_reads.c - for each header name that a read file asks for, the search is walked in the
- * order the compiler walks it: folders before the one where the file was found must stay without
- * it. A unit of torch asks some 60,000 times, so names are tried in a scratch arena and only those
- * that end among the reads are kept.
+/* header_reads.c - searches each header name of the read files in the order of the compiler:
+ * folders before the one with the file must not get such a file. A unit of torch has some 60,000
+ * names, so names are built in a scratch arena and only those that become reads are kept.
  *
- * What is asked but cannot be listed makes the unit opaque where the answer lies in trees, and
- * uncacheable where it may lie outside of them. */
+ * Dependencies that cannot be listed make the unit opaque if they are in trees, and uncacheable
+ * if they may be outside. */
 #include "compile/header_reads.h"
 
 #include "base/arena.h"
@@ -18,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The walk for one action. Names are canonical throughout, but for those with "..". */
+/* The search for one action. All names are canonical, except those with "..". */
 struct walk {
 	struct ws_asks_taker taker;
 	const struct ws_action *action;
@@ -27,15 +26,16 @@ struct walk {
 	struct ws_reads *reads;
 	struct ws_search search;
 	struct ws_asks asks;
-	struct ws_map read;    /* what was read */
-	struct ws_map tails;   /* "sys/types.h", "types.h": ends of what was read outside the search */
-	struct ws_map asked;   /* "<vector": walked already, and the same from wherever it is asked */
-	struct ws_map looked;  /* name -> one of those below */
-	struct ws_map folders; /* that ".." left: name -> one of those below */
-	struct ws_map sizes;   /* of what was read: "1234" -> struct read_file */
+	struct ws_map read; /* files that were read */
+	struct ws_map
+		tails; /* "sys/types.h", "types.h": endings of files that were read outside the search folders */
+	struct ws_map asked;   /* "<vector": searched already, with the same result everywhere */
+	struct ws_map looked;  /* name -> one of the states below */
+	struct ws_map folders; /* folders followed by "..": name -> one of the states below */
+	struct ws_map sizes;   /* of read files: "1234" -> struct read_file */
 	struct ws_arena *scratch;
-	bool silent;        /* what the assembler reads is not listed */
-	const char *file;   /* the one that asks */
+	bool silent;        /* reads of the assembler are not listed */
+	const char *file;   /* the file with the directive */
 	const char *folder; /* its folder */
 };
 
@@ -45,15 +45,15 @@ struct read_file {
 	struct read_file *next;
 };
 
-/* What is known about a name that was tried. */
+/* States of a name. */
 static const char there[] = "there", absent[] = "absent", present[] = "present and noted";
-/* What is known about a folder that ".." leaves. */
+/* States of a folder followed by "..". */
 static const char folder[] = "folder", noted[] = "folder and noted", missing[] = "missing",
 				  linked[] = "link";
 
 /* ---- names ---- */
 
-/* In the private folder and in no mount: nothing can appear there. */
+/* True for a name in the private folder and in no mount: no file can appear there. */
 static bool
 is_private(const struct walk *w, const char *name)
 {
@@ -67,7 +67,7 @@ is_private(const struct walk *w, const char *name)
 	return name[0] != '/' && w->action->mount_count > 0;
 }
 
-/* What a unit asks and cannot be listed, about @a name or what lies beside it. */
+/* Notes an unlistable dependency on @a name or its neighbours. */
 static void
 note_unknown(struct walk *w, const char *name, const char *why)
 {
@@ -78,7 +78,7 @@ note_unknown(struct walk *w, const char *name, const char *why)
 	}
 }
 
-/* An absolute path below a mount's folder is that mount's: compilers follow links now and then. */
+/* Maps an absolute path below a mount's folder to the mount: compilers sometimes resolve links. */
 static const char *
 below_mount(const struct walk *w, const char *name)
 {
@@ -92,7 +92,7 @@ below_mount(const struct walk *w, const char *name)
 	return name;
 }
 
-/* What ".." leaves when it comes behind @a name. */
+/* The state of a folder that is followed by "..". */
 static const char *
 look_at_folder(struct walk *w, const char *name)
 {
@@ -110,7 +110,7 @@ look_at_folder(struct walk *w, const char *name)
 	return known;
 }
 
-/* A folder that becomes a link would change what the name means. */
+/* Notes a folder: if it became a link, the name would mean another file. */
 static void
 note_folder(struct walk *w, const char *name)
 {
@@ -121,8 +121,8 @@ note_folder(struct walk *w, const char *name)
 	}
 }
 
-/* The worst that ".." in @a raw leaves; @a at gets its name. `folder` when the text alone says what
- * @a raw is; with @a note that is noted. */
+/* The worst state of folders followed by ".." in @a raw; @a at gets its name. `folder`: the text
+ * alone determines the file. With @a note these folders are noted. */
 static const char *
 look_at_parents(struct walk *w, const char *raw, bool note, const char **at)
 {
@@ -166,12 +166,12 @@ is_same_file(const struct walk *w, const char *x, const char *y)
 		&& one.st_ino == two.st_ino;
 }
 
-/* ---- looking ---- */
+/* ---- files ---- */
 
-/* Asks the disk once for each name. One that does not exist is noted with that: whoever asks needs
- * it to stay so. @a name may be scratch. */
+/* Looks for a file, once for each name. A missing name is noted as absent. @a name may be
+ * scratch. */
 static const char *
-look(struct walk *w, const char *name)
+find_file(struct walk *w, const char *name)
 {
 	const char *known = ws_map_get(&w->looked, name);
 	if (known) {
@@ -191,7 +191,7 @@ look(struct walk *w, const char *name)
 static void
 note_present(struct walk *w, const char *name)
 {
-	if (look(w, name) == there) {
+	if (find_file(w, name) == there) {
 		name = ws_arena_strdup(w->a, name);
 		ws_map_put(&w->looked, name, present, w->a);
 		*ws_vec_push(&w->reads->present, w->a) = name;
@@ -206,15 +206,15 @@ note_file(struct walk *w, const char *name)
 	}
 }
 
-/* What the compiler tries for a header name. */
+/* A path that the compiler tries for a header name. */
 struct candidate {
 	const char *raw;
-	const char *name; /* canonical; NULL: no file can be meant */
-	const char *kind; /* of what ".." leaves, if anything */
-	const char *at;   /* what that is */
+	const char *name; /* canonical; NULL: no file is possible */
+	const char *kind; /* worst state of a folder followed by ".." */
+	const char *at;   /* name of this folder */
 };
 
-/* Candidate number @a i for a header name, scratch; false after the last. */
+/* Path number @a i for a header name, scratch; false after the last. */
 static bool
 candidate(struct walk *w, struct ws_ask ask, size_t i, struct candidate *c)
 {
@@ -241,7 +241,7 @@ candidate(struct walk *w, struct ws_ask ask, size_t i, struct candidate *c)
 	return true;
 }
 
-/* Notes what makes a name with ".." what it is. */
+/* Notes the folders that determine a name with "..". */
 static void
 note_parents(struct walk *w, const struct candidate *c)
 {
@@ -254,15 +254,15 @@ note_parents(struct walk *w, const struct candidate *c)
 		if (ws_fs_exists(ws_path_join(w->scratch, w->work, c->raw, NULL))) {
 			w->reads->uncacheable = leaves;
 		}
-	} else if (c->kind == linked || look(w, ws_path_normal(w->scratch, c->raw)) != absent) {
+	} else if (c->kind == linked || find_file(w, ws_path_normal(w->scratch, c->raw)) != absent) {
 		note_unknown(w, c->at, through); /* a missing folder may appear */
 	}
 }
 
-/* ---- asking ---- */
+/* ---- directives ---- */
 
-/* #pragma once skips a file with the bytes of one that was read, and says nothing: such a file is
- * as good as read. False when there is no file at all. */
+/* #pragma once silently skips a file with the same bytes as one that was read: it counts as
+ * read. False: the file does not exist. */
 static bool
 note_same_bytes(struct walk *w, const char *name)
 {
@@ -285,7 +285,7 @@ note_same_bytes(struct walk *w, const char *name)
 	return true;
 }
 
-/* A precompiled header in place of what the unit itself includes is taken when it fits. */
+/* A matching precompiled header is used for an include of the unit itself. */
 static void
 look_for_precompiled(struct walk *w, const char *name)
 {
@@ -294,7 +294,7 @@ look_for_precompiled(struct walk *w, const char *name)
 		own = strcmp(w->action->seeds[i], w->file) == 0;
 	}
 	if (own) {
-		look(w, ws_arena_printf(w->scratch, "%s.gch", name));
+		find_file(w, ws_arena_printf(w->scratch, "%s.gch", name));
 	}
 }
 
@@ -304,7 +304,7 @@ walk_question(struct walk *w, struct ws_ask ask)
 	struct candidate c;
 	for (size_t i = 0; candidate(w, ask, i, &c); i++) {
 		note_parents(w, &c);
-		if (!c.name || look(w, c.name) == absent) {
+		if (!c.name || find_file(w, c.name) == absent) {
 			continue;
 		}
 		note_present(w, c.name);
@@ -335,7 +335,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 	}
 	if (found == 0) {
 		if (!ws_map_get(&w->tails, ws_str_copy(ask.name, w->scratch))) {
-			return; /* a directive that was not taken, or a name that does not exist */
+			return; /* an inactive directive, or a name that does not exist */
 		}
 		found = count;
 	}
@@ -345,13 +345,13 @@ walk_include(struct walk *w, struct ws_ask ask)
 			continue;
 		}
 		look_for_precompiled(w, c.name);
-		if (!ws_map_get(&w->read, c.name) && look(w, c.name) != absent) {
+		if (!ws_map_get(&w->read, c.name) && find_file(w, c.name) != absent) {
 			note_same_bytes(w, c.name);
 		}
 	}
 }
 
-/* True for the second <vector> of a unit: most of what is asked. */
+/* True for a repeated name: the second <vector> of a unit. Most names are repeated. */
 static bool
 was_asked(struct walk *w, struct ws_ask ask)
 {
@@ -392,7 +392,7 @@ read_ask(struct ws_asks_taker *taker, struct ws_ask ask)
 		walk_from(w, ask.file, ask);
 		return;
 	}
-	/* A macro with a quoted name: the folder is that of the file where it is used. */
+	/* A macro with a quoted name: the folder is that of the file that uses it. */
 	struct ws_map folders = {0};
 	size_t count = w->reads->files.len;
 	for (size_t i = 0; i < count; i++) {
@@ -414,8 +414,8 @@ read_unknown(struct ws_asks_taker *taker, enum ws_unknown kind, const char *file
 	}
 }
 
-/* `#include MACRO` names nothing in the text: for every file that was read, its name relative to
- * each search folder that holds it must stay absent from the folders before. */
+/* `#include MACRO` has no name in the text. So for every read file, its name relative to each
+ * search folder must stay absent from earlier search folders. */
 static void
 note_computed(struct walk *w, const char *file)
 {
@@ -428,14 +428,14 @@ note_computed(struct walk *w, const char *file)
 		for (size_t j = 0; j < i; j++) {
 			const char *name =
 				ws_path_join(w->scratch, w->search.folders.at[j], file + len + 1, NULL);
-			look(w, ws_path_normal(w->scratch, name));
+			find_file(w, ws_path_normal(w->scratch, name));
 		}
 	}
 }
 
-/* ---- what was read ---- */
+/* ---- reads ---- */
 
-/* ".incbin", or ".include" as the assembler's. */
+/* True if a text has ".incbin", or ".include" of the assembler. */
 static bool
 mentions_assembler(struct ws_str text)
 {
@@ -454,8 +454,8 @@ mentions_assembler(struct ws_str text)
 	return false;
 }
 
-/* clang assembles by itself, -flto later: then what is read for it is not listed. What is
- * preprocessed alone is assembled by another action. */
+/* True if the assembler writes no dependency file: with clang, or -flto. A command that only
+ * preprocesses is assembled by another action. */
 static bool
 assembles_in_silence(const struct walk *w)
 {
@@ -488,7 +488,7 @@ scan_file(struct walk *w, const char *file, struct ws_err *err)
 	return true;
 }
 
-/* Files of the command line, looked for from the work folder. */
+/* Searches -include files, starting in the work folder. */
 static void
 read_forced(struct walk *w)
 {
@@ -500,7 +500,7 @@ read_forced(struct walk *w)
 	}
 }
 
-/* A file below no search folder was found in one that only the compiler knows, after all others. */
+/* A file outside of all search folders is in a built-in folder of the compiler, searched last. */
 static void
 note_tails(struct walk *w, const char *name)
 {
@@ -524,8 +524,7 @@ note_size(struct walk *w, const char *name, const struct stat *status)
 	ws_map_put(&w->sizes, key, file, w->a);
 }
 
-/* The canonical name of what the compiler read as @a raw. Text alone does not tell where ".." goes
- * behind a link. */
+/* The canonical name of a read file. After a link, the text alone does not determine "..". */
 static const char *
 canonical(struct walk *w, const char *raw)
 {
@@ -546,9 +545,9 @@ canonical(struct walk *w, const char *raw)
 	return normal;
 }
 
-/* One file that was read. What is not a regular file is never opened: it may wait for ever. */
+/* Adds a read file. Files that are not regular are never opened: a read could block. */
 static void
-read_read(struct walk *w, const char *raw)
+add_read(struct walk *w, const char *raw)
 {
 	const char *name = canonical(w, raw);
 	struct stat status;
@@ -587,12 +586,12 @@ read_depfile(struct walk *w, struct ws_err *err)
 		return ws_err_wrap(err, "'%s'", w->action->subject);
 	}
 	for (size_t i = 0; i < names.len; i++) {
-		read_read(w, names.at[i]);
+		add_read(w, names.at[i]);
 	}
 	return true;
 }
 
-/* gcc and clang warn where __DATE__, __TIME__ or __TIMESTAMP__ is really expanded. */
+/* gcc and clang warn where __DATE__, __TIME__ or __TIMESTAMP__ is expanded. */
 static void
 look_for_dates(const char *log, struct ws_reads *reads)
 {
@@ -602,7 +601,8 @@ look_for_dates(const char *log, struct ws_reads *reads)
 	}
 }
 
-/* What .incbin and .include of the assembler read. Where they look for it is not followed. */
+/* Adds files read by .incbin and .include of the assembler. Their search folders are not
+ * followed. */
 static bool
 read_assembled(struct walk *w, struct ws_err *err)
 {
@@ -610,20 +610,20 @@ read_assembled(struct walk *w, struct ws_err *err)
 	ws_name_list names = {0};
 	const char *path = ws_path_join(w->a, w->work, WS_COMPILE_ASSEMBLED, NULL);
 	if (!ws_fs_exists(path)) {
-		return true; /* clang assembles itself */
+		return true; /* clang has an internal assembler */
 	}
 	if (!ws_fs_read(path, &text, err) || !ws_depfile_parse(ws_buf_text(&text), w->a, &names, err)) {
 		return ws_err_wrap(err, "'%s'", w->action->subject);
 	}
 	const char *temporary = ws_path_join(w->scratch, w->work, "tmp/", NULL);
 	for (size_t i = 0; i < names.len; i++) {
-		/* The text to assemble, and the name that the compiler wrote into it, are not read here. */
+		/* Skips the assembler's input, and the name that the compiler wrote into it. */
 		if (ws_starts_with(names.at[i], temporary) || ws_starts_with(names.at[i], "tmp/")
 			|| !ws_fs_exists(ws_path_join(w->scratch, w->work, names.at[i], NULL))) {
 			continue;
 		}
 		const char *name = canonical(w, names.at[i]);
-		read_read(w, names.at[i]);
+		add_read(w, names.at[i]);
 		note_unknown(
 			w, name, ws_arena_printf(w->a, "the assembler reads '%s' (.incbin, .include)", name));
 	}

@@ -1,6 +1,5 @@
-/* extension_target.c - objects and stubs to a module. The stubs carry names only, so a link is the
- * same for every torch release whose objects are the same; whether the symbols exist is judged
- * afterwards. */
+/* link.c - links objects and stubs to a module. Stubs have names only, so a link is the same for
+ * every torch release with the same objects; judge/ checks afterwards whether the symbols exist. */
 
 #include "base/arena.h"
 #include "base/fs.h"
@@ -70,8 +69,8 @@ add_stub(const struct ws_store *store, const struct ws_target *target, const cha
 	return true;
 }
 
-/* The assembler's text that puts an image into the section of GPU code, behind its symbol. The
- * module alone sees it. Containers are aligned to 8 (builder/elf/fatbin.h). */
+/* An assembler text that puts an image into the section of GPU code, with a symbol that is
+ * visible in the module only. Containers are aligned to 8 (builder/elf/fatbin.h). */
 static const char *
 image_text(const struct ws_unit *unit, const char *image, struct ws_arena *a)
 {
@@ -89,7 +88,7 @@ input_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
 	return ws_arena_printf(a, "obj/%zu.%s", i, unit->kind == WS_UNIT_DEVICE ? "fatbin" : "o");
 }
 
-/* What is given to the linker for a unit: its object, or the text that includes its image. */
+/* The linker's input for a unit: its object, or the text that includes its image. */
 static const char *
 linked_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
 {
@@ -169,7 +168,7 @@ link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
 	return argv.at;
 }
 
-/* Sources are there for words that name a file: "-Wl,--version-script=src/x.map", "-Lsrc/lib". */
+/* True if arguments name a source: "-Wl,--version-script=src/x.map", "-Lsrc/lib". */
 static bool
 names_sources(const struct ws_target *target, struct ws_arena *a)
 {
@@ -231,9 +230,9 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 	return fill_inputs(action, target, store, module, nodes, needed, a, err) ? action : NULL;
 }
 
-/* ---- what a link read ---- */
+/* ---- the reads of a link ---- */
 
-/* -L of the words, then the compiler's own. */
+/* The folders of -L, then the compiler's own. */
 static ws_name_list
 library_folders(const struct ws_action *action, struct ws_arena *a)
 {
@@ -251,7 +250,7 @@ library_folders(const struct ws_action *action, struct ws_arena *a)
 	return folders;
 }
 
-/* Must stay absent if it is; what lies in the work folder itself is ours. */
+/* Notes a missing name, which must stay absent; the work folder itself cannot change. */
 static void
 note_absent(const struct ws_action *action, const char *work, const char *name, struct ws_arena *a,
 	struct ws_reads *reads)
@@ -262,7 +261,7 @@ note_absent(const struct ws_action *action, const char *work, const char *name, 
 	}
 }
 
-/* A library that comes first, in an earlier folder or as .so before .a, would be taken instead. */
+/* Notes libraries that the linker would prefer: in an earlier folder, or .so before .a. */
 static void
 note_earlier(const struct ws_action *action, const char *work, const ws_name_list *folders,
 	const char *name, struct ws_arena *a, struct ws_reads *reads)

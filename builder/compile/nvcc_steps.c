@@ -1,4 +1,4 @@
-/* nvcc_steps.c - one table of programs, one of flags that name what is written. */
+/* nvcc_steps.c - a table of programs, and one of flags that name outputs. */
 #include "compile/nvcc_steps.h"
 
 #include "base/fs.h"
@@ -16,8 +16,7 @@ static const char *const stage_names[WS_NVCC_STAGES] = {
 	[WS_NVCC_HOST] = "host",
 };
 
-/* Flags whose value is a file that the command writes; the value is the next word, or behind
- * "=". */
+/* Flags whose value is an output; the value is the next argument, or follows "=". */
 static const struct {
 	enum ws_nvcc_stage stage;
 	const char *flag;
@@ -57,7 +56,7 @@ find_stage(const ws_dryrun_words *words, enum ws_nvcc_stage *stage)
 	return false;
 }
 
-/* The file that the word at @a i of a step names as written; NULL: none. */
+/* The output that argument @a i of a step names; NULL: none. */
 static const char *
 written_at(const struct ws_nvcc_step *step, size_t i)
 {
@@ -84,7 +83,7 @@ written_at(const struct ws_nvcc_step *step, size_t i)
 	return NULL;
 }
 
-/* The file that a word is, or names behind its last "=". */
+/* The file in an argument: after its last "=", or all of it. */
 static const char *
 file_in(const char *word)
 {
@@ -98,7 +97,7 @@ is_output(const struct ws_nvcc_step *step, const char *name)
 	return ws_is_among(name, step->outputs.at, step->outputs.len);
 }
 
-/* The last step before @a count that writes @a name; @a count: none does. */
+/* The last step before @a count that writes @a name; @a count: none. */
 static size_t
 find_maker(const ws_nvcc_steps *steps, size_t count, const char *name)
 {
@@ -121,7 +120,7 @@ add_input(struct ws_nvcc_step *step, const char *name, size_t maker, struct ws_a
 	*ws_vec_push(&step->inputs, a) = (struct ws_nvcc_file){name, maker};
 }
 
-/* Every file of @a folder that the step's words name is one that it writes or another wrote. */
+/* Each file of @a folder in the step's arguments must be its output or that of an earlier step. */
 static bool
 find_inputs(
 	ws_nvcc_steps *steps, size_t index, const char *folder, struct ws_arena *a, const char **why)
@@ -142,8 +141,8 @@ find_inputs(
 	return true;
 }
 
-/* What cudafe++ wrote includes the stub by its bare name, and that the images: the host's compiler
- * finds both beside it. */
+/* The output of cudafe++ includes the stub by its base name, and the stub the images: the host
+ * compiler finds both beside it. */
 static bool
 find_included(
 	ws_nvcc_steps *steps, size_t index, const char *folder, struct ws_arena *a, const char **why)
@@ -170,7 +169,7 @@ find_included(
 	return true;
 }
 
-/* Files that nobody uses are not outputs. */
+/* Removes outputs that no other step uses. */
 static void
 drop_unused(ws_nvcc_steps *steps, const char *last)
 {

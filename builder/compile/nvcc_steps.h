@@ -1,7 +1,7 @@
 /**
- * nvcc_steps.h - what each command of a dry run of nvcc makes, and out of what
+ * nvcc_steps.h - inputs and outputs of the commands that nvcc's dry run prints
  *
- * Recognised by program, flag and suffix, for one .cu file:
+ * Commands are recognised by program, flag and suffix, for one .cu file:
  *
  *   preprocess  g++ -E       x.cpp1.ii for each arch, x.cpp4.ii for the host
  *   cudafe++                 x.cudafe1.cpp, for the host
@@ -10,7 +10,7 @@
  *   fatbinary                x.fatbin, x.fatbin.c
  *   host        g++ -c       the object
  *
- * A command with a file that none of these rules knows is not understood, and nothing is.
+ * If any command has a file that these rules do not cover, the whole dry run is rejected.
  */
 #ifndef WS_COMPILE_NVCC_STEPS_H
 #define WS_COMPILE_NVCC_STEPS_H
@@ -31,32 +31,33 @@ enum ws_nvcc_stage {
 
 /** A file between two commands. */
 struct ws_nvcc_file {
-	const char *name; /**< as nvcc has it: "tmp/x.compute_80.ptx" */
+	const char *name; /**< as in nvcc's commands: "tmp/x.compute_80.ptx" */
 	size_t maker;     /**< index of the step */
 };
 
 struct ws_nvcc_step {
 	enum ws_nvcc_stage stage;
-	ws_name_list words;   /**< the program first */
-	ws_name_list outputs; /**< as nvcc has them, each used by a later step, or the last of all */
+	ws_name_list words; /**< the program first */
+	ws_name_list
+		outputs; /**< as in nvcc's commands; each is used by a later step, or is the last of all */
 	WS_VEC(struct ws_nvcc_file) inputs;
 };
 
 typedef WS_VEC(struct ws_nvcc_step) ws_nvcc_steps;
 
-/** "cicc", for people and the ledger. */
+/** "cicc", for messages and the ledger */
 const char *ws_nvcc_stage_name(enum ws_nvcc_stage stage);
 
 /**
- * Reads @a commands, whose temporary files lie in @a folder ("tmp/") and which end in the file @a
- * last. False: @a why says what was not understood.
+ * Reads @a commands, whose temporary files are in @a folder ("tmp/") and whose final output is
+ * @a last. False: @a why is the construct that was not understood.
  */
 bool ws_nvcc_steps_read(const ws_dryrun_commands *commands, const char *folder, const char *last,
 	struct ws_arena *a, ws_nvcc_steps *steps, const char **why);
 
 /**
- * @a word without the arch in the names of temporary files: "tmp/x.compute_80.ptx" -> "tmp/x.ptx".
- * So a command reads the same whichever other archs there are.
+ * @a word without the arch in names of temporary files: "tmp/x.compute_80.ptx" -> "tmp/x.ptx".
+ * So a command is the same for all sets of archs.
  */
 const char *ws_nvcc_without_arch(const char *word, struct ws_arena *a);
 

@@ -1,6 +1,6 @@
-/* scan.c - one pass over the text. Lines are joined as gcc joins them (blanks may stand between the
- * backslash and the end of the line). What compilers read differently, or only with some options,
- * is odd: trigraphs, a carriage return alone, a raw string that does not end. */
+/* scan.c - one pass over a text. Lines are joined as gcc joins them: blanks may follow the
+ * backslash. Constructions that compilers read differently, or only with some options, are odd:
+ * trigraphs, a lone carriage return, an unterminated raw string. */
 #include "compile/asks.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ is_word(char c)
 	return ws_is_letter(c) || ws_is_digit(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* The length of a joined line's end at @a at: backslash, blanks, newline; 0 when there is none. */
+/* The length of a line continuation at @a at: backslash, blanks, newline; 0: none. */
 static size_t
 join_length(const char *at, const char *end)
 {
@@ -33,8 +33,7 @@ join_length(const char *at, const char *end)
 	return p < end && *p == '\n' ? (size_t)(p + 1 - at) : 0;
 }
 
-/* What only some compilers, or some of their options, take for the end of a line or for its
- * joining; NULL: nothing. */
+/* A line end or continuation that only some compilers or options recognise; NULL: none. */
 static const char *
 odd_line_end(struct ws_str text)
 {
@@ -75,7 +74,7 @@ ws_scan_begin(struct ws_str text)
 	return s;
 }
 
-/* The character at @a s->at once lines are joined; '\0' at the end of the text. */
+/* The next character after line continuations; '\0' at the end of the text. */
 static char
 peek(struct ws_scan *s)
 {
@@ -86,7 +85,7 @@ peek(struct ws_scan *s)
 	return s->at < s->end ? *s->at : '\0';
 }
 
-/* Takes one character; a directive's goes into its line. */
+/* Skips one character; keeps it in the line of a directive. */
 static void
 advance(struct ws_scan *s, bool keep)
 {
@@ -108,8 +107,7 @@ at_newline(struct ws_scan *s)
 	return at_end(s) || *s->at == '\n';
 }
 
-/* After the first slash: skips a comment, which counts as a blank. False when it was only a
- * slash. */
+/* After a slash: skips a comment, which counts as a blank. False: not a comment. */
 static bool
 skip_comment(struct ws_scan *s)
 {
@@ -135,7 +133,7 @@ skip_comment(struct ws_scan *s)
 	return true;
 }
 
-/* Behind the opening quote: takes a string or a character up to its end, at most the line's. */
+/* After the opening quote: reads a string or character, at most to the end of the line. */
 static void
 read_literal(struct ws_scan *s, char quote, bool keep)
 {
@@ -151,8 +149,8 @@ read_literal(struct ws_scan *s, char quote, bool keep)
 	}
 }
 
-/* Behind R": nothing is joined or quoted up to )delimiter". False when there is no such end, or,
- * with @a keep (in a directive), none on this line. */
+/* After R": skips to )delimiter" without joining lines. False: this end is missing or, in a
+ * directive (@a keep), on a later line. */
 static bool
 read_raw_string(struct ws_scan *s, bool keep)
 {
@@ -181,7 +179,7 @@ read_raw_string(struct ws_scan *s, bool keep)
 	return true;
 }
 
-/* A word, and the string behind it when it is a string's prefix. */
+/* Reads a word and, after a string prefix, the string. */
 static void
 read_word(struct ws_scan *s, bool keep)
 {
@@ -199,7 +197,7 @@ read_word(struct ws_scan *s, bool keep)
 	if (!raw || peek(s) != '"') {
 		return;
 	}
-	bool whole = (size_t)(s->at - begin) == len; /* its letters on one line */
+	bool whole = (size_t)(s->at - begin) == len; /* the prefix is on one line */
 	advance(s, keep);
 	if (!whole || !read_raw_string(s, keep)) {
 		s->odd = raw_string;
@@ -207,7 +205,7 @@ read_word(struct ws_scan *s, bool keep)
 	}
 }
 
-/* A number: 1'000 holds no character literal. */
+/* Reads a number; the quote in 1'000 does not start a character. */
 static void
 read_number(struct ws_scan *s, bool keep)
 {
@@ -221,7 +219,7 @@ read_number(struct ws_scan *s, bool keep)
 	}
 }
 
-/* One token or blank, in a directive (@a keep) or between directives. */
+/* Reads one token or blank, in a directive (@a keep) or between directives. */
 static void
 read_token(struct ws_scan *s, bool keep)
 {
@@ -267,7 +265,7 @@ skip_blanks(struct ws_scan *s)
 	}
 }
 
-/* "<a/b.h>" is one name: what looks like a comment in it is none. */
+/* "<a/b.h>" is one name, even if it looks like a comment inside. */
 static void
 read_header_name(struct ws_scan *s)
 {
@@ -310,7 +308,7 @@ read_kind(struct ws_str word, enum ws_directive_kind *kind)
 	return false;
 }
 
-/* "GCC dependency" looks at a file's time, "GCC pch_preprocess" reads one. */
+/* "GCC dependency" checks a file's time, "GCC pch_preprocess" reads a file. */
 static bool
 pragma_reads(struct ws_str text)
 {
@@ -321,7 +319,7 @@ pragma_reads(struct ws_str text)
 		&& (strncmp(first, "dependency", 10) == 0 || strncmp(first, "pch_preprocess", 14) == 0);
 }
 
-/* Behind '#': reads the line. True when it has to do with headers. */
+/* After '#': reads the line. True if it concerns headers. */
 static bool
 read_directive(struct ws_scan *s, struct ws_directive *directive)
 {
@@ -346,7 +344,7 @@ read_directive(struct ws_scan *s, struct ws_directive *directive)
 	return known && (!pragma || pragma_reads(text));
 }
 
-/* True at "#" or "%:" where a directive can begin; steps over it. */
+/* True at a "#" or "%:" that starts a directive; skips it. */
 static bool
 skip_introducer(struct ws_scan *s, char c)
 {

@@ -1,5 +1,5 @@
-/* search.c - one pass over the words. What else makes a compiler read files is refused before it
- * comes here (recipe/words.h). */
+/* search.c - reads search folders from arguments, and dependency files. recipe/words.h refuses
+ * other arguments that make a compiler read files. */
 #include "base/fs.h"
 #include "base/text.h"
 #include "compile/header_reads.h"
@@ -17,7 +17,8 @@ enum option {
 	OPTION_COUNT,
 };
 
-/* "-Ix", "-I x"; nvcc knows the last ones by longer names too, and hands words on. */
+/* "-Ix", "-I x"; nvcc accepts longer names for the last ones, and hands arguments to other
+ * programs. */
 static const struct {
 	const char *word;
 	enum option option;
@@ -37,7 +38,7 @@ hands_on(const char *word)
 	return strcmp(word, "-Xcompiler") == 0 || strcmp(word, "--compiler-options") == 0;
 }
 
-/* The value of the option at @a argv, and how many words it takes; 0: another word. */
+/* The value of the option at @a argv, and its number of arguments; 0: not such an option. */
 static size_t
 read_option(const char *const *argv, enum option *option, const char **value)
 {
@@ -85,7 +86,7 @@ ws_search_read(const struct ws_action *action, const char *work, struct ws_arena
 		word += taken ? taken : 1;
 	}
 	for (size_t i = 0; i < action->search_count; i++) {
-		/* A toolkit's folders come through a mount: nvcc adds them after -I. */
+		/* Folders of a toolkit are in a mount: nvcc adds them after -I. */
 		enum option option = action->search[i][0] == '/' ? SYSTEM : NORMAL;
 		*ws_vec_push(&lists[option], a) = action->search[i];
 	}
@@ -108,7 +109,7 @@ ws_search_read(const struct ws_action *action, const char *work, struct ws_arena
 
 /* ---- dependency files ---- */
 
-/* Skips blanks and continued lines; false at the end of the rule. */
+/* Skips blanks and line continuations; false at the end of the rule. */
 static bool
 skip_blanks(const char **at)
 {
@@ -125,7 +126,7 @@ skip_blanks(const char **at)
 	}
 }
 
-/* One word, unquoted. Backslashes count only before a blank, '#', or a newline. */
+/* Reads one word and unquotes it. A backslash counts only before a blank, '#' or a newline. */
 static const char *
 read_word(const char **at, struct ws_arena *a)
 {

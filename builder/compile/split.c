@@ -1,4 +1,4 @@
-/* split.c - from nvcc's commands for a stand-in to actions for a unit. */
+/* split.c - turns nvcc's commands for a stand-in into actions for a unit. */
 #include "compile/split.h"
 
 #include "base/fs.h"
@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* How much of @a line stands before a relative name; 0: it is another line. */
+/* The length of a marker before a relative name; 0: not such a line. */
 static size_t
 before_name(struct ws_str line)
 {
@@ -46,7 +46,7 @@ ws_markers_anchor(struct ws_str text, struct ws_buf *out)
 /* No source has this name. */
 #define STAND_IN "wheelsmith_unit"
 
-/* Where nvcc leaves its files: --keep-dir. */
+/* The folder of nvcc's files: --keep-dir. */
 #define FOLDER "tmp/"
 
 struct split {
@@ -58,23 +58,23 @@ struct split {
 	const struct ws_store *store;
 };
 
-/* An expansion under way. */
+/* An expansion in progress. */
 struct expanding {
 	const struct split *split;
-	const char *stem;    /* the unit's name without folder and ending */
-	ws_nvcc_steps steps; /* of the split's words */
-	bool lines;          /* they put down where lines stand */
+	const char *stem;    /* the unit's base name without its ending */
+	ws_nvcc_steps steps; /* of the split's arguments */
+	bool lines;          /* they write line tables */
 	ws_node_list *nodes; /* one for each step */
 	struct ws_arena *a;
 };
 
-/* What a command takes that was not measured. cicc of a kernel with torch/extension.h is the
- * largest. The share is of the unit's CPU for all architectures: causal-conv1d's backward,
- * flash-attn's forward. */
+/* Estimates of commands without measurements. cicc of a kernel with torch/extension.h is the
+ * largest. The percentage is of the unit's CPU time for all architectures, measured with
+ * causal-conv1d's backward and flash-attn's forward. */
 static const struct {
 	uint64_t rss_bytes;
 	unsigned percent;
-	bool transient; /* its files are large, and cheap to make again */
+	bool transient; /* its files are large and cheap */
 	bool reads;     /* it reads headers */
 } traits[WS_NVCC_STAGES] = {
 	[WS_NVCC_PREPROCESS] = {(uint64_t)384 << 20, 2, true, true},
@@ -85,7 +85,7 @@ static const struct {
 	[WS_NVCC_HOST] = {(uint64_t)1536 << 20, 8, false, true},
 };
 
-/* Which part of the toolkit a stage runs, and the token for it. */
+/* The toolkit's program of a stage, and its token. */
 static const struct {
 	enum ws_cuda_part part;
 	const char *token;
@@ -110,15 +110,14 @@ ws_split_stand_in(const char *path, struct ws_arena *a)
 
 /* ---- words ---- */
 
-/* @word with the unit's own name for the stand-in's. */
+/* Replaces the stand-in's name in @a word by the unit's. */
 static const char *
 name_unit(const struct expanding *x, const char *word)
 {
 	const char *path = x->split->unit->path, *stand_in = x->split->words->stand_in;
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *hit; (hit = strstr(word, STAND_IN));) {
-		/* "src/x.cu" and the seeds made of it; "tmp/x.cubin" is nvcc's, without the unit's
-		 * folder. */
+		/* "src/x.cu" and seeds have the unit's folder; "tmp/x.cubin" does not. */
 		bool whole = hit > word && hit[-1] == '/' && ws_starts_with(hit, stand_in)
 			&& !isalnum((unsigned char)hit[strlen(stand_in)]) && !ws_starts_with(word, FOLDER);
 		ws_buf_add(&out, word, (size_t)(hit - word));
@@ -129,9 +128,9 @@ name_unit(const struct expanding *x, const char *word)
 	return ws_buf_copy(&out, x->a);
 }
 
-/* What a step calls its files: without archs, but where files of several archs meet. The object
- * holds the name of what the host's compiler compiles, which stays nvcc's; debug info may hold
- * any. */
+/* The name of a step's file: without archs, except where files of several archs meet. The object
+ * contains the name of the host compiler's input, which stays nvcc's; debug info may contain any
+ * name. */
 static const char *
 name_file(const struct expanding *x, const struct ws_nvcc_step *step, const char *name)
 {
@@ -156,7 +155,7 @@ make_argv(const struct expanding *x, const struct ws_nvcc_step *step)
 	}
 	for (size_t i = 1; i < step->words.len; i++) {
 		const char *word = step->words.at[i];
-		/* nvcc's own, a real path where the file exists; ours comes after it. */
+		/* nvcc's own, a real path if the file exists; ours follows. */
 		if (!named && ws_same(word, "--orig_src_path_name")) {
 			named = true;
 			i++;
@@ -169,7 +168,7 @@ make_argv(const struct expanding *x, const struct ws_nvcc_step *step)
 	return argv.at;
 }
 
-/* The arch of a command, as its words have it: "compute_80", "sm_80"; "" for the host's. */
+/* The arch in a command: "compute_80", "sm_80"; "" for the host. */
 static const char *
 arch_of(const struct expanding *x, const struct ws_nvcc_step *step)
 {
@@ -192,7 +191,7 @@ arch_of(const struct expanding *x, const struct ws_nvcc_step *step)
 
 /* ---- actions ---- */
 
-/* cicc puts down where lines stand. */
+/* True if cicc writes line tables. */
 static bool
 has_lines(const ws_nvcc_steps *steps)
 {
@@ -206,7 +205,7 @@ has_lines(const ws_nvcc_steps *steps)
 	return false;
 }
 
-/* @a action preprocesses text for cicc. */
+/* For the action that preprocesses text for cicc. */
 static bool
 anchor_markers(const struct ws_action *action, const char *work, struct ws_err *err)
 {
@@ -220,7 +219,7 @@ anchor_markers(const struct ws_action *action, const char *work, struct ws_err *
 	return ws_fs_write(path, ws_buf_text(&anchored), anchored.len, 0644, err);
 }
 
-/* A compiler whose text is changed is another one. */
+/* A compiler with changed output has another fingerprint. */
 static struct ws_tool
 anchoring_tool(struct ws_tool cxx, struct ws_arena *a)
 {
@@ -232,7 +231,7 @@ anchoring_tool(struct ws_tool cxx, struct ws_arena *a)
 	return cxx;
 }
 
-/* Everything that makes the tool what it is; cicc links libdevice in. */
+/* The fingerprint covers the program and, for cicc, libdevice, which becomes part of its output. */
 static struct ws_tool
 tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
 {
@@ -309,7 +308,7 @@ fill_files(const struct expanding *x, const struct ws_nvcc_step *step, struct ws
 	part->output_count = step->outputs.len;
 }
 
-/* What reads headers has the folders of the unit; what preprocesses begins with its source. */
+/* A part that reads headers has the unit's folders; the preprocessor's seed is the source. */
 static void
 fill_reading(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
 {
@@ -325,7 +324,7 @@ fill_reading(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_acti
 	}
 }
 
-/* Without a guess a long kernel waits behind units whose cost is known, and ends alone. */
+/* Without an estimate, a long kernel would wait behind units with known costs, and end last. */
 static uint64_t
 guess_cpu_ms(const struct expanding *x, enum ws_nvcc_stage stage)
 {
@@ -336,10 +335,10 @@ guess_cpu_ms(const struct expanding *x, enum ws_nvcc_stage stage)
 	return x->split->whole->cpu_ms * traits[stage].percent / 100 / alike;
 }
 
-/* Without a seed the name of a unit that has no external function is another each time, and every
- * part has it: what makes it up must not run once more for its files alone. */
+/* Without a seed nvcc generates a random name that all parts share, so the step that generates
+ * it must never be rerun alone. */
 static bool
-makes_up_name(const struct ws_nvcc_step *step)
+generates_name(const struct ws_nvcc_step *step)
 {
 	return ws_is_among("--gen_module_id_file", step->words.at, step->words.len)
 		&& !ws_is_among("--frandom-seed", step->words.at, step->words.len);
@@ -367,7 +366,7 @@ make_part(const struct expanding *x, size_t index)
 		.cpu_ms = guess_cpu_ms(x, step->stage),
 		.limits = whole->limits,
 		.transient =
-			traits[step->stage].transient && index + 1 < x->steps.len && !makes_up_name(step),
+			traits[step->stage].transient && index + 1 < x->steps.len && !generates_name(step),
 	};
 	fill_tokens(x, step->stage, part);
 	fill_files(x, step, part);
@@ -381,7 +380,7 @@ make_part(const struct expanding *x, size_t index)
 	return part;
 }
 
-/* The commands that nvcc would run; or why one nvcc runs them. */
+/* Asks nvcc for its commands; or sets why the unit is not split. */
 static void
 ask_steps(const struct split *s, struct ws_arena *a)
 {
@@ -389,7 +388,7 @@ ask_steps(const struct split *s, struct ws_arena *a)
 	WS_AUTO_BUF struct ws_buf printed = {0};
 	ws_dryrun_commands commands = {0};
 	struct ws_err err;
-	/* nvcc runs here, and asks the compiler which version it is. */
+	/* nvcc runs on this host and asks the compiler for its version. */
 	const struct ws_hostcc *cxx = s->target->cxx->platform ? s->target->linker : s->target->cxx;
 	words->asked = true;
 	if (cxx->kind != WS_HOSTCC_GCC) {
@@ -398,13 +397,13 @@ ask_steps(const struct split *s, struct ws_arena *a)
 		words->why =
 			"the farm's compiler is not on this host, where nvcc is asked for its commands";
 	} else if (!ws_dryrun_ask(s->target->cuda, cxx, words->words, s->store, &printed, &err)) {
-		words->why = ws_arena_strdup(a, err.text); /* nvcc says it better when it compiles */
+		words->why = ws_arena_strdup(a, err.text); /* keep nvcc's own message */
 	} else if (ws_dryrun_read(ws_buf_text(&printed), a, &commands, &words->why)) {
 		ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], a, &words->steps, &words->why);
 	}
 }
 
-/* Fills @x; false: there are no parts, and @a why. */
+/* Fills @a x; false: the unit stays whole, for the reason @a why. */
 static bool
 begin(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
 	ws_node_list *parts, const char **why)
@@ -445,9 +444,9 @@ expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 	return true;
 }
 
-/* ---- both ways ---- */
+/* ---- comparing both ways ---- */
 
-/* What is compared of a step: the object, PTX, a cubin. */
+/* Adds the files of a step to compare: the object, PTX, a cubin. */
 static void
 pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
 {
@@ -455,7 +454,7 @@ pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
 	bool last = index + 1 == x->steps.len;
 	for (size_t i = 0; i < step->outputs.len; i++) {
 		const char *name = step->outputs.at[i];
-		if (makes_up_name(step) && ws_ends_with(name, ".module_id")) {
+		if (generates_name(step) && ws_ends_with(name, ".module_id")) {
 			replay->name = (struct ws_replay_file){name, x->nodes->at[index], (unsigned)i};
 		}
 		if (last || ws_ends_with(name, ".ptx") || ws_ends_with(name, ".cubin")) {
@@ -465,8 +464,7 @@ pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
 	}
 }
 
-/* The words are those of which the parts were made, so that the names that nvcc makes of them are
- * the same. */
+/* Uses the arguments that the parts were made of, so that nvcc derives the same names. */
 static const struct ws_action *
 make_replay(const struct expanding *x, const struct ws_replay *replay)
 {

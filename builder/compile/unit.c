@@ -1,5 +1,4 @@
-/* unit.c - the action that compiles one unit of a target. Which units there are is
- * recipe/units.h's. */
+/* unit.c - the action that compiles one unit of a target. recipe/units.h lists the units. */
 #include "base/fs.h"
 #include "base/text.h"
 #include "compile/extension_target.h"
@@ -42,7 +41,7 @@ ws_compile_log_says(const char *tail)
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
 
-/* Of a command, beside the flags that all units of a target have. */
+/* Arguments of a command besides the flags of the target. */
 #define MOST_OTHER_WORDS 32
 
 static bool
@@ -86,7 +85,7 @@ fill_mounts(struct ws_action *action, const struct ws_target *target, struct ws_
 	}
 }
 
-/* What is searched after the folders of the words: nvcc's own folders, the compiler's. */
+/* Search folders after those of the arguments: nvcc's own, then the compiler's. */
 static void
 fill_search(struct ws_unit_common *common, const struct ws_target *target,
 	const struct ws_unit *unit, struct ws_arena *a)
@@ -105,8 +104,8 @@ fill_search(struct ws_unit_common *common, const struct ws_target *target,
 	common->search_count = search.len;
 }
 
-/* The assembler's own dependency file: what .incbin and .include read. nvcc splits words at commas,
- * so -Wa, is not for it. */
+/* Requests the assembler's dependency file for .incbin and .include. nvcc splits arguments at
+ * commas, so -Wa, cannot be used. */
 static void
 add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 {
@@ -119,9 +118,9 @@ add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 	}
 }
 
-/* nvcc hashes the source's real path, which holds the store's, into the names of what stands in an
- * anonymous namespace, and names its temporary files, whose names end in .symtab, by its pid unless
- * it is to keep them. */
+/* nvcc hashes the source's real path, which contains the store's, into names in anonymous
+ * namespaces. It names its temporary files, whose names are in .symtab, by its pid unless it
+ * keeps them. */
 static void
 add_stable_names(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)
@@ -160,8 +159,8 @@ output_of(const struct ws_unit *unit)
 	return unit->kind == WS_UNIT_DEVICE ? "unit.fatbin" : "unit.o";
 }
 
-/* The words behind those for the dependency file. nvcc's seed is without archs: its commands are to
- * read the same whichever there are (split.c), and one nvcc makes what they make. */
+/* Adds the arguments after those for the dependency file. nvcc's seed has no archs, so that its
+ * commands are equal for all sets of archs (split.c). */
 static void
 add_words(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
 	const struct ws_unit_common *common, struct ws_arena *a)
@@ -199,7 +198,7 @@ fill_argv(struct ws_action *action, const struct ws_target *target, const struct
 	action->argv = argv.at;
 }
 
-/* nvcc's words for a stand-in of the unit, so that one answer serves all units of a target. */
+/* nvcc's arguments for a stand-in of the unit, so that one dry run serves all units of a target. */
 static struct ws_split_words *
 split_words(const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_unit_common *common, struct ws_arena *a)
@@ -215,7 +214,7 @@ split_words(const struct ws_target *target, const struct ws_unit *unit,
 	return common->split;
 }
 
-/* nvcc calls the host compiler, so both make the tool what it is. */
+/* The fingerprint covers the host compiler, which nvcc calls. */
 static struct ws_tool
 nvcc_tool(const struct ws_target *target, struct ws_arena *a)
 {
@@ -223,7 +222,8 @@ nvcc_tool(const struct ws_target *target, struct ws_arena *a)
 	ws_hasher_add_field(h, target->cuda->fingerprint);
 	ws_hasher_add_field(h, target->cxx->fingerprint);
 	if (!target->size.random_seed) {
-		ws_hasher_add_field(h, "a name is made up once"); /* objects of before may hold several */
+		ws_hasher_add_field(
+			h, "a name is made up once"); /* older objects may contain several names */
 	}
 	struct ws_digest digest = ws_hasher_finish(h);
 	return (struct ws_tool){"nvcc", "cuda/bin/nvcc", ws_arena_strdup(a, digest.hex)};
@@ -265,8 +265,8 @@ common_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_
 	return common;
 }
 
-/* On other hosts parts wait for each other: worth it where several architectures can be made side
- * by side, by programs that go along. */
+/* On workers, parts wait for each other: useful if several architectures are built in parallel,
+ * by programs that are sent along. */
 static bool
 gains_by_parts(const struct ws_target *target)
 {

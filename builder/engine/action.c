@@ -1,4 +1,4 @@
-/* action.c - replacing tokens, which may stand anywhere in a word. */
+/* action.c - tokens, which may be anywhere in a word, and the mounts of canonical names. */
 #include "engine/action.h"
 
 #include "base/fs.h"
@@ -63,7 +63,7 @@ ws_action_program(const struct ws_action *action, const char *dir, struct ws_are
 	return expand(action, action->tool.program, dir, a);
 }
 
-/* ---- in which mount a canonical name lies ---- */
+/* ---- canonical names ---- */
 
 const struct ws_mount *
 ws_mount_of(const struct ws_action *action, const char *name, const char **rest)

@@ -1,17 +1,18 @@
 /**
- * action.h - one command: the thing that is keyed, cached and run
+ * action.h - one command: the unit that is keyed, cached and run
  *
- * Compiling, linking, judging and packing are all actions. An action names its files by canonical
- * names, relative to a private work folder, so equal work has equal text on every host:
+ * Compiling, linking, judging and packing are all actions. An action names its files by
+ * canonical names, relative to a private work folder, so equal work has equal text on every
+ * host:
  *
  *   mounts    links in the work folder: "src", "torch", "cuda", "python" -> folders
- *   inputs    files put there before it runs: a stored file, or an output of another action
- *   outputs   files it must leave there
- *   tokens    words of argv and env that differ by host: "{cxx}", and "{work}" for the folder
- *             itself
+ *   inputs    files placed there before the run: stored files, and outputs of earlier actions
+ *   outputs   files that the command must create there
+ *   tokens    parts of argv and env that differ between hosts: "{cxx}", and "{work}" for the
+ *             folder itself
  *
- * It maps one to one to a Remote Execution Command and its input root. Plain data; action_key.h
- * makes keys of it, engine.h runs it.
+ * An action maps one to one to a Command of the Remote Execution API and its input root. Plain
+ * data: action_key.h computes its keys, engine.h runs it.
  */
 #ifndef WS_ENGINE_ACTION_H
 #define WS_ENGINE_ACTION_H
@@ -26,56 +27,56 @@
 struct ws_node;
 struct ws_worker_files;
 
-/** What an action is run with. */
+/** The program that an action runs. */
 struct ws_tool {
-	const char *name;        /**< "nvcc", for people */
-	const char *program;     /**< path; may be relative to the work folder or hold tokens */
-	const char *fingerprint; /**< of everything that makes it what it is */
+	const char *name;        /**< "nvcc", for messages */
+	const char *program;     /**< path; may be relative to the work folder or contain tokens */
+	const char *fingerprint; /**< digest of everything that can change its output */
 };
 
-/** A word that differs by host. The key keeps the name, the command gets the value. */
+/** A word that differs between hosts. The key contains the name, the command the value. */
 struct ws_token {
 	const char *name; /**< "{cxx}" */
 	const char *value;
 };
 
-/** A folder that appears in the work folder as a link. */
+/** A folder, linked into the work folder. */
 struct ws_mount {
 	const char *name;           /**< one path component */
 	const char *path;           /**< absolute */
-	const struct ws_tree *tree; /**< NULL: its files may change, each is watched by itself */
+	const struct ws_tree *tree; /**< NULL: its files may change, so each is checked by itself */
 };
 
-/** A file that is put into the work folder. */
+/** A file that is placed in the work folder. */
 struct ws_input {
 	const char *name;
-	const struct ws_node *from; /**< the action that makes it; NULL: `digest` is a stored file */
-	unsigned output;            /**< which output of `from` */
+	const struct ws_node
+		*from;       /**< the action that creates it; NULL: `digest` names a stored file */
+	unsigned output; /**< which output of `from` */
 	const char *digest;
 	bool executable;
 };
 
 typedef WS_VEC(const char *) ws_name_list;
 
-/** What a command turned out to depend on, in canonical names. */
+/** The dependencies of a command, found after its run, as canonical names. */
 struct ws_reads {
-	ws_name_list files;   /**< it read these */
-	ws_name_list absent;  /**< had one of these existed, it would have read other files */
-	ws_name_list present; /**< that these exist was asked, not what they hold */
+	ws_name_list files;   /**< files that it read */
+	ws_name_list absent;  /**< names that did not exist; one that appears may change what is read */
+	ws_name_list present; /**< files whose existence was tested, not their contents */
 	ws_name_list
-		passed; /**< these exist and were not read: one that is new may have come too late */
-	ws_name_list folders;    /**< ".." was used in these: folders, not links to one */
-	const char *uncacheable; /**< why the result must not be kept (`__TIME__`); NULL: it may */
-	const char
-		*opaque; /**< a file that may have asked for more than could be listed: the result counts
-	                         only where the trees are the same; NULL: none */
+		passed; /**< existing files that were not read: if one is new, it may have appeared too late */
+	ws_name_list folders;    /**< folders followed by "..": must not become links */
+	const char *uncacheable; /**< why the result must not be cached (`__TIME__`); NULL: it may */
+	const char *
+		opaque; /**< a file with dependencies that could not be listed: the result is valid only under the same trees; NULL: none */
 };
 
-/** What the end of a failed command's log says about a child of the tool. */
+/** How a child of the tool ended, by the end of a log. */
 enum ws_log_says {
 	WS_LOG_SAYS_NOTHING,
-	WS_LOG_SAYS_KILLED,  /**< it was killed, for memory */
-	WS_LOG_SAYS_CRASHED, /**< it crashed: the tool's fault, not the sources' */
+	WS_LOG_SAYS_KILLED,  /**< a child was killed for lack of memory */
+	WS_LOG_SAYS_CRASHED, /**< a child crashed: a fault of the tool, not of the sources */
 };
 
 #define WS_LOG_END_BYTES 16384
@@ -84,28 +85,28 @@ struct ws_graph;
 typedef WS_VEC(struct ws_node *) ws_node_list;
 
 /**
- * Other actions that make an action's outputs together, as the commands of which a compiler driver
- * consists. First member of the struct of whoever knows them.
+ * Splits an action into parts that create its outputs together, like the commands of a compiler
+ * driver. First member of the implementation's struct.
  */
 struct ws_split {
 	/**
-	 * Adds them to @a graph, makers before users; the last one has the outputs of the whole, in
-	 * that order. None: the whole is run as it is, and @a why says why. False with @a err: it
-	 * cannot be made at all.
+	 * Adds the parts to @a graph, makers before users; the last part has the outputs of the
+	 * whole action, in the same order. No parts: the action runs as one command, and @a why is
+	 * the reason. False with @a err: the action cannot be built.
 	 */
 	bool (*expand)(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 		const char **why, struct ws_err *err);
 };
 
 struct ws_action {
-	const char *subject; /**< for people: "causal_conv1d_bwd.cu" */
-	const char *group;   /**< what it is for: the cell that first wanted it */
+	const char *subject; /**< for messages: "causal_conv1d_bwd.cu" */
+	const char *group;   /**< name of the cell that first requested it */
 	const char *unit;    /**< for the ledger: "causal-conv1d/csrc/causal_conv1d_bwd.cu" */
 	const char *stage;   /**< "compile", "link", "check", "pack" */
 	const char *variant; /**< for the ledger: "cu12.4 sm86" */
 	struct ws_tool tool;
 	const char *const *argv; /**< NULL-terminated */
-	const char *const *env;  /**< NULL-terminated "NAME=value", sorted; the whole environment */
+	const char *const *env;  /**< NULL-terminated "NAME=value", sorted; the complete environment */
 	const struct ws_token *tokens;
 	size_t token_count;
 	const struct ws_mount *mounts;
@@ -114,47 +115,47 @@ struct ws_action {
 	size_t input_count;
 	const char *const *outputs;
 	size_t output_count;
-	const char *const
-		*seeds; /**< names in mounts whose contents it certainly reads: the source file */
+	const char *const *seeds; /**< names in mounts that the command always reads: the source file */
 	size_t seed_count;
-	const char *const *search; /**< for find_reads: folders the tool searches after those of argv */
+	const char *const
+		*search; /**< for find_reads: search folders of the tool, after those of argv */
 	size_t search_count;
 	/**
-	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the
-	 * file
-	 * @a log. NULL: nothing else; then the key is complete before it runs.
+	 * Finds what the command read besides its inputs, after it succeeded in @a work with the log
+	 * file @a log. NULL: the command reads only its inputs, so the key is known before the run.
 	 */
 	bool (*find_reads)(const struct ws_action *action, const char *work, const char *log,
 		struct ws_arena *a, struct ws_reads *reads, struct ws_err *err);
-	/** Changes what the command left in @a work before it is taken; a key's tool must say so. NULL:
-	 * nothing. */
+	/** Changes outputs in @a work before they are stored; the tool's fingerprint must include
+	 * this. NULL: no change. */
 	bool (*amend)(const struct ws_action *action, const char *work, struct ws_err *err);
-	/** Reads the end of a log, of so many bytes at most: drivers speak last. NULL: nothing. */
+	/** Classifies the end of a log, at most WS_LOG_END_BYTES: drivers print errors last. NULL:
+	 * not classified. */
 	enum ws_log_says (*log_says)(const char *tail);
-	struct ws_need need; /**< used until the ledger knows better */
+	struct ws_need need; /**< used until the ledger has measurements */
 	uint64_t cpu_ms;     /**< likewise; 0: unknown */
 	/**
-	 * Its outputs are large and cheap: the store keeps what they were, not the files. They live as
-	 * long as the run does and somebody needs them; who needs them later has them made again.
+	 * Its outputs are large and cheap: the store keeps their digests only. The files exist while
+	 * the run needs them; when they are needed again, the action runs again.
 	 */
 	bool transient;
-	bool fresh; /**< it is never looked up and never recorded: it runs, to be compared */
+	bool fresh; /**< never looked up and never recorded: the result is for a comparison */
 	const struct ws_split
-		*split; /**< asked when the store has no result; NULL: it is run as it is */
+		*split; /**< used when the store has no result; NULL: always one command */
 	/**
-	 * The files of a host that its tool's fingerprint stands for. Another host that has just these
-	 * may run it. None of them and of tool_files: it runs here alone.
+	 * Host files that the tool's fingerprint covers. Another host with the same files may run
+	 * the action. Without these and without tool_files it runs on this host only.
 	 */
 	const struct ws_host_file *host_files;
 	size_t host_file_count;
 	/**
-	 * The same where they are of a tree: they go along. A token whose value is the path of one, or
-	 * of its folder, is another there (remote_order.h).
+	 * Tool files that belong to a tree: they are sent with the action. A token whose value is
+	 * the path of such a file, or of its folder, gets the path on the worker (remote_order.h).
 	 */
 	const struct ws_host_file *tool_files;
 	size_t tool_file_count;
-	struct ws_worker_files *platform; /**< other hosts, where alone it runs; NULL: this one may */
-	struct ws_limits limits;          /**< timeout_ms 0: the engine's rule; output is not limited */
+	struct ws_worker_files *platform; /**< workers that must run it; NULL: this host may */
+	struct ws_limits limits; /**< timeout_ms 0: the engine's default; output is not limited */
 };
 
 /** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */
@@ -164,16 +165,16 @@ const char *const *ws_action_words(
 /** The program to start, tokens replaced. */
 const char *ws_action_program(const struct ws_action *action, const char *dir, struct ws_arena *a);
 
-/* ---- in which mount a canonical name lies ---- */
+/* ---- canonical names ---- */
 
-/** The mount that @a name lies in, and the rest of the name; NULL when in none. */
+/** The mount that contains @a name, and the rest of the name; NULL: no mount. */
 const struct ws_mount *ws_mount_of(
 	const struct ws_action *action, const char *name, const char **rest);
 
-/** True when the name lies in no tree of @a action: its digest may change between two runs. */
+/** True if @a name is in no tree of @a action: its digest may change between runs. */
 bool ws_names_is_outside(const struct ws_action *action, const char *name);
 
-/** Where the file is on this host; @a name may be all of it. */
+/** The path on this host; may be @a name itself. */
 const char *ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a);
 
 #endif

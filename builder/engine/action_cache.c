@@ -1,4 +1,4 @@
-/* action_cache.c - lookup and recording; the texts are action_key.c's. */
+/* action_cache.c - lookup and recording. The texts in the store are action_key.c's. */
 #include "engine/action_cache.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* The result under a full key, if every output is still there. */
+/* The result under a full key, if all outputs are in the store. */
 static bool
 find_result(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
 	const char *manifest, struct ws_arena *a, struct ws_result *result)
@@ -34,7 +34,7 @@ find_result(struct ws_cache *cache, const struct ws_action *action, const struct
 	return true;
 }
 
-/* Walks the manifests under @a key; true with the first that holds and has a result. */
+/* Checks the manifests under @a key; true with the first that is valid and has a result. */
 static bool
 find_under(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
 	const char *key, bool outside_only, struct ws_arena *a, struct ws_result *result,
@@ -56,7 +56,7 @@ find_under(struct ws_cache *cache, const struct ws_action *action, const struct 
 			}
 			reason = "its result is missing in the store";
 		}
-		*why = *why ? *why : reason; /* of the newest, which is the nearest */
+		*why = *why ? *why : reason; /* of the newest manifest, the most similar run */
 	}
 	return false;
 }
@@ -102,7 +102,7 @@ ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const stru
 	return false;
 }
 
-/* Under its full key; and its manifest, where it has one, under the others. */
+/* Records the result under its full key, and its manifest under the other keys. */
 static bool
 add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
 	const struct ws_buf *manifest, struct ws_result *result, struct ws_err *err)
@@ -165,7 +165,7 @@ ws_cache_import(
 	if (!ws_results_get(store, key, &ours)) {
 		return ws_results_put(store, key, text, err);
 	}
-	/* Theirs first and in their order, then ours before them all. */
+	/* Add their manifests in their order, then ours in front. */
 	struct ws_str lists[] = {
 		ws_cache_manifests(ws_buf_str(text)), ws_cache_manifests(ws_buf_str(&ours))};
 	bool both = lists[0].s && lists[1].s;

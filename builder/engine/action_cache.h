@@ -1,12 +1,12 @@
 /**
- * action_cache.h - has this action been done before?
+ * action_cache.h - results of earlier runs, found by an action's keys
  *
- * Looks an action up by its keys and records it afterwards. A hit yields digests of outputs and
- * touches no output file.
+ * Looks an action up before it runs and records its result afterwards. A hit returns digests of
+ * outputs and reads no output file.
  *
- *   ac/<tree key>  manifests that held under exactly these trees: only outside files are checked
+ *   ac/<tree key>  manifests that were valid under exactly these trees: only outside files are checked
  *   ac/<base key>  all manifests of this command, newest first
- *   ac/<full key>  the result: digests of outputs and log, and what it cost
+ *   ac/<full key>  the result: digests of outputs and log, and the cost
  */
 #ifndef WS_ENGINE_ACTION_CACHE_H
 #define WS_ENGINE_ACTION_CACHE_H
@@ -14,16 +14,16 @@
 #include "base/text.h"
 #include "engine/names.h"
 
-/** What an action gave. */
+/** The result of an action. */
 struct ws_result {
 	struct ws_digest *outputs; /**< one for each output, in order */
 	uint64_t *sizes;           /**< bytes of each */
-	struct ws_digest log;      /**< stdout and stderr; "" when there was none */
+	struct ws_digest log;      /**< stdout and stderr; "" if both were empty */
 	uint64_t wall_ms, cpu_ms, rss_bytes;
-	int exit_code; /**< of a command that ended by itself; 0 where a signal ended it */
-	bool kept;     /**< the store has it: the next run finds it */
+	int exit_code; /**< exit status; 0 after a signal */
+	bool kept;     /**< true if the store has it for later runs */
 	struct ws_digest
-		manifest; /**< of what it read, where it was kept and the action reports reads */
+		manifest; /**< of the manifest, if the result was recorded and the action reports reads */
 };
 
 struct ws_events;
@@ -31,38 +31,39 @@ struct ws_shared;
 
 struct ws_cache {
 	const struct ws_store *store;
-	struct ws_shared *shared; /**< NULL: nobody is told what is recorded, nor asked (sharing.h) */
+	struct ws_shared *shared; /**< results of other hosts (sharing.h); NULL: none */
 	struct ws_names names;
-	const struct ws_events *events; /**< is warned of hosts that do not answer; may be NULL */
+	const struct ws_events *events; /**< for warnings; may be NULL */
 };
 
 /**
- * The base key; needs every output digest this action takes from others (@a made, see
- * action_key.h). A seed that does not exist is WS_ERR_BUILD.
+ * The base key. @a made: digest of each input that another action creates (action_key.h). A
+ * missing seed is WS_ERR_BUILD.
  */
 bool ws_cache_base(struct ws_cache *cache, const struct ws_action *action, const char *const *made,
 	struct ws_digest *base, struct ws_err *err);
 
 /**
- * True when the store has the result, with every output that is not transient. Else @a why says in
- * one line, in @a a, what is new or changed.
+ * True if the store has the result with all outputs that are not transient. Else @a why, in @a
+ * a, is one line about what is new or changed.
  */
 bool ws_cache_find(struct ws_cache *cache, const struct ws_action *action,
 	const struct ws_digest *base, struct ws_arena *a, struct ws_result *result, const char **why);
 
-/** Records a result whose outputs are in the cas. @a reads is NULL for an action without one. */
+/** Records a result whose outputs are in the cas. @a reads: NULL if the action reports none. */
 bool ws_cache_add(struct ws_cache *cache, const struct ws_action *action,
 	const struct ws_digest *base, const struct ws_reads *reads, struct ws_result *result,
 	struct ws_err *err);
 
-/** Records the result of an action that @a parts made, all of them kept: it read what they read. */
+/** Records the result of an action that @a parts built, all recorded: the reads are theirs
+ * together. */
 bool ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
 	const struct ws_digest *base, const ws_node_list *parts, struct ws_result *result,
 	struct ws_err *err);
 
 /**
- * Takes a text of another store's under @a key; one that is here stays, and gets the manifests that
- * the other has besides. What it names has come before.
+ * Imports a text of a foreign store under @a key. An existing text stays and gets the additional
+ * manifests. Import the files that the text names first.
  */
 bool ws_cache_import(
 	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err);

@@ -1,5 +1,5 @@
-/* action_key.c - the canonical record, hashed as it is written. The order of fields is the
- * format. */
+/* action_key.c - the canonical record, hashed as it is written; the order of fields is the
+ * format. Texts are parsed strictly: a damaged text is a miss, never a wrong hit. */
 #include "engine/action_key.h"
 
 #include "engine/reads_manifest.h"
@@ -29,7 +29,7 @@ add_list(struct ws_hasher *h, const char *const *words)
 	}
 }
 
-/* A named digest; sorted by name so that the order in which inputs were listed does not matter. */
+/* A named digest. Sorted by name, so that the order of inputs does not matter. */
 struct pair {
 	const char *name;
 	const char *digest;
@@ -58,7 +58,7 @@ add_pairs(struct ws_hasher *h, struct pair *pairs, size_t count)
 	}
 }
 
-/* Where another folder is mounted is not part of a key: what is read there is a seed, or is in the
+/* The path of a folder without a tree is not part of a key: files read there are seeds or in the
  * manifest. */
 static void
 add_trees(struct ws_hasher *h, const struct ws_action *action)
@@ -125,7 +125,7 @@ ws_key_trees(const struct ws_digest *base, const struct ws_action *action)
 	return ws_hasher_finish(h);
 }
 
-/* ---- the texts that the store keeps under keys ---- */
+/* ---- the texts under keys ---- */
 
 #define RESULT_HEADER "wheelsmith.result/1"
 #define MANIFESTS_HEADER "wheelsmith.manifests/1"
@@ -147,7 +147,7 @@ ws_cache_write_result(
 	ws_buf_puts(text, "end\n");
 }
 
-/* "name value" with this name; the value is all that follows. */
+/* Reads "name value"; the value is the rest of the line. */
 static bool
 read_field(struct ws_str *text, const char *name, struct ws_str *value)
 {
@@ -234,7 +234,6 @@ ws_cache_write_manifests(const char *manifest, struct ws_str rest, struct ws_buf
 	}
 }
 
-/* The digests of the list under @a key; empty when there is none, or when it is damaged. */
 struct ws_str
 ws_cache_manifests_under(const struct ws_store *store, const char *key, struct ws_buf *text)
 {
@@ -242,7 +241,6 @@ ws_cache_manifests_under(const struct ws_store *store, const char *key, struct w
 											: (struct ws_str){0};
 }
 
-/* Puts @a manifest first in the list under @a key. */
 bool
 ws_cache_list_manifest(
 	const struct ws_store *store, const char *key, const char *manifest, struct ws_err *err)

@@ -1,9 +1,9 @@
-/* budget.c - two counters, and one look at a host. */
+/* budget.c - two counters, and the free memory of a host. */
 #include "engine/budget.h"
 
 #include "sys/host.h"
 
-/* Left to the rest of the host: a build that takes the last page is slower than one that waits. */
+/* Reserved for the rest of the host: using the last page is slower than waiting. */
 #define RESERVE_BYTES ((uint64_t)256 << 20)
 
 struct ws_budget

@@ -1,6 +1,5 @@
-/* engine.c - the loop: look up what is ready, start what fits, wait, take what ended. How that
- * changes nodes is graph_run.c's, what is kept of a job job_outcome.c's, what its end means
- * job_outcome.c's, where and how it runs the runner's. */
+/* engine.c - the loop: look up ready nodes, start what fits, wait, take results. graph_run.c
+ * changes states, job_outcome.c interprets and records results, runners run jobs. */
 #include "engine/engine.h"
 
 #include "engine/graph_run.h"
@@ -17,14 +16,14 @@
 #define TICK_MS 250
 #define HOUR_MS ((uint64_t)3600 * 1000)
 #define SHORTEST_DEADLINE_MS ((uint64_t)5 * 60 * 1000)
-/* How often smaller jobs may be started before a large one that waits for memory. */
+/* How many smaller jobs may start before a large one that waits for memory. */
 #define PATIENCE 16
-/* How many that do not fit are looked at in one round: a fleet has thousands. */
+/* How many nodes that do not fit are tried in one round: a matrix has thousands. */
 #define MOST_MISFITS 32
 
-/* Of its key, for its lock. */
+/* A number made of the key, for its lock. */
 static uint64_t
-number_of(const struct ws_node *node)
+lock_number(const struct ws_node *node)
 {
 	char digits[17] = "";
 	memcpy(digits, node->base.hex, sizeof(digits) - 1);
@@ -35,13 +34,12 @@ static void
 unlock(const struct ws_run *r, struct ws_node *node)
 {
 	if (node->locked) {
-		ws_flock_release_number(r->e->work->keys_fd, number_of(node));
+		ws_flock_release_number(r->e->work->keys_fd, lock_number(node));
 		node->locked = false;
 	}
 }
 
-/* Becomes DONE, or FAILED where an equal action has failed in this run; false: the store has no
- * result. */
+/* True: the node is DONE, or FAILED because an equal action failed in this run. False: a miss. */
 static bool
 look_up(struct ws_run *r, struct ws_node *node)
 {
@@ -70,9 +68,9 @@ look_up(struct ws_run *r, struct ws_node *node)
 	return false;
 }
 
-/* The store has no result: it runs, or its parts do, or one of the same key. */
+/* After a miss: the node runs, or its parts do, or it waits for a node with the same key. */
 static void
-make(struct ws_run *r, struct ws_node *node)
+run_or_wait(struct ws_run *r, struct ws_node *node)
 {
 	struct ws_err err;
 	if (!ws_queue_claim(&r->queue, node)) {
@@ -85,7 +83,7 @@ make(struct ws_run *r, struct ws_node *node)
 	}
 }
 
-/* Those that are found now leave the list. */
+/* Looks up the nodes of a list again; hits leave the list. */
 static void
 look_up_again(struct ws_run *r, ws_node_list *missing)
 {
@@ -99,8 +97,8 @@ look_up_again(struct ws_run *r, ws_node_list *missing)
 	missing->len = kept;
 }
 
-/* Those that the store has no result for are looked up once more when the hosts that would run them
- * were asked what they have, and others for results: about all at once. */
+/* For all misses together: asks workers about files that lookups needed, then other hosts for
+ * results, and looks up again after each. */
 static void
 look_up_missing(struct ws_run *r, ws_node_list *missing)
 {
@@ -112,7 +110,7 @@ look_up_missing(struct ws_run *r, ws_node_list *missing)
 		look_up_again(r, missing);
 	}
 	for (size_t i = 0; i < missing->len; i++) {
-		make(r, missing->at[i]);
+		run_or_wait(r, missing->at[i]);
 	}
 }
 
@@ -130,7 +128,7 @@ look_up_ready(struct ws_run *r)
 			if ((r->cache.shared || node->action->platform) && !node->again) {
 				*ws_vec_push(&missing, a) = node;
 			} else {
-				make(r, node);
+				run_or_wait(r, node);
 			}
 		}
 		if (missing.len > 0) {
@@ -140,15 +138,14 @@ look_up_ready(struct ws_run *r)
 	}
 }
 
-/* ---- starting: longest remaining path first, within the budget, one process at a time for each
- * key ---- */
+/* ---- starting: longest remaining path first, within the budget, one process for each key ---- */
 
-/* Takes the key's lock; looks again under it, because a peer may just have finished. */
+/* Locks the key and looks up again: another process may just have finished. */
 static bool
 lock_key(struct ws_run *r, struct ws_node *node)
 {
 	struct ws_err err;
-	switch (ws_flock_number(r->e->work->keys_fd, number_of(node), &err)) {
+	switch (ws_flock_number(r->e->work->keys_fd, lock_number(node), &err)) {
 	case WS_FLOCK_HELD:
 		node->locked = true;
 		break;
@@ -182,7 +179,7 @@ deadline_ms(const struct ws_run *r, const struct ws_node *node)
 	if (r->e->deadline_ms || node->action->limits.timeout_ms) {
 		return r->e->deadline_ms ? r->e->deadline_ms : node->action->limits.timeout_ms;
 	}
-	/* Only what was measured counts: a recipe's guess must not end a slow host's compiler. */
+	/* Only measurements count: a recipe's guess must not end a slow host's compiler. */
 	if (node->measured_ms == 0) {
 		return HOUR_MS;
 	}
@@ -210,8 +207,7 @@ launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 	return started;
 }
 
-/* The job is over, or did not start: what it alone needed goes, but for the folder of one that
- * failed. */
+/* Releases a job that ended or did not start, and its folder unless it is to be kept. */
 static void
 end_job(const struct ws_run *r, struct ws_node *node)
 {
@@ -222,7 +218,7 @@ end_job(const struct ws_run *r, struct ws_node *node)
 	node->job = NULL;
 }
 
-/* Takes what @a node needs, where that is free. */
+/* Takes the budget that @a node needs, if it is free. */
 static bool
 take_room(struct ws_run *r, const struct ws_node *node)
 {
@@ -233,7 +229,7 @@ take_room(struct ws_run *r, const struct ws_node *node)
 		&& ws_budget_take(r->e->budget, node->need);
 }
 
-/* Starts @a node if it fits; true when its turn was used, started or failed. */
+/* Starts @a node if it fits; true if its turn is over, started or failed. */
 static bool
 try_start(struct ws_run *r, struct ws_node *node)
 {
@@ -253,7 +249,7 @@ try_start(struct ws_run *r, struct ws_node *node)
 		ws_budget_give(r->e->budget, node->need);
 		unlock(r, node);
 		if (err.kind == WS_ERR_IO) {
-			ws_run_give_up(r, &err); /* the host's fault, not the action's */
+			ws_run_give_up(r, &err); /* a fault of the host, not of the action */
 			ws_run_cancel(r, node);
 		} else {
 			ws_run_fail(r, node, &err);
@@ -273,14 +269,14 @@ runs_alone(const struct ws_run *r)
 	return r->running.len == 1 && r->running.at[0]->alone;
 }
 
-/* Of those that go away, or of the others: a farm that is full keeps nothing from running here.
- * True: something did not fit. */
+/* Starts nodes for other hosts or for this one: a full farm must not block this host. True: some
+ * node did not fit. */
 static bool
 start_some(struct ws_run *r, bool goes_away)
 {
-	struct ws_node *misfits[MOST_MISFITS]; /* in order of urgency; they go back */
+	struct ws_node *misfits[MOST_MISFITS]; /* by urgency; they return to the queue */
 	unsigned count = 0;
-	struct ws_node *skipped = NULL; /* the most urgent one that did not fit */
+	struct ws_node *skipped = NULL; /* the most urgent node that did not fit */
 	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)
 		&& count < MOST_MISFITS && !(skipped && skipped->passed_over > PATIENCE)) {
 		struct ws_node *node = ws_queue_next_runnable(&r->queue, goes_away);
@@ -326,7 +322,7 @@ stop_running(struct ws_run *r, const struct ws_node *node)
 	}
 }
 
-/* What its end means; the result of one that succeeded is recorded. */
+/* Interprets the end of a job; records the result of a success. */
 static enum ws_end
 take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {
@@ -347,7 +343,7 @@ take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, 
 	if (!took) {
 		end = WS_END_FAILED;
 		if (err->kind == WS_ERR_IO || err->kind == WS_ERR_FETCH) {
-			ws_run_give_up(r, err); /* the host's fault or the farm's, not the action's */
+			ws_run_give_up(r, err); /* a fault of the host or the farm, not of the action */
 			end = WS_END_STOPPED;
 		}
 	}
@@ -361,23 +357,22 @@ take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, 
 	return end == WS_END_AGAIN && r->closing ? WS_END_OUT_OF_MEMORY : end;
 }
 
-/* Of one that ran once more: others were found that used what it had made before. */
+/* After a repeated run: outputs must be equal, since other nodes were found by the earlier ones. */
 static bool
-made_the_same(const struct ws_node *node, const struct ws_digest *before, struct ws_err *err)
+outputs_are_equal(const struct ws_node *node, const struct ws_digest *before, struct ws_err *err)
 {
 	for (size_t i = 0; before && i < node->action->output_count; i++) {
 		if (!ws_digest_eq(&before[i], &node->result.outputs[i])) {
 			return ws_err_set(err, WS_ERR_BUILD,
-				"'%s' failed: %s made another '%s' when it ran again", node->action->subject,
+				"'%s' failed: %s wrote another '%s' in its second run", node->action->subject,
 				node->action->tool.name, node->action->outputs[i]);
 		}
 	}
 	return true;
 }
 
-/* The node's next state. */
 static void
-decide(struct ws_run *r, struct ws_node *node, enum ws_end end, const struct ws_err *err)
+set_next_state(struct ws_run *r, struct ws_node *node, enum ws_end end, const struct ws_err *err)
 {
 	switch (end) {
 	case WS_END_OK:
@@ -418,14 +413,14 @@ finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
 	enum ws_end end = take_result(r, node, done, &err);
-	if (end == WS_END_OK && !made_the_same(node, before, &err)) {
+	if (end == WS_END_OK && !outputs_are_equal(node, before, &err)) {
 		end = WS_END_FAILED;
 	}
 	if (end == WS_END_AGAIN || end == WS_END_ANEW) {
-		node->result.outputs = before; /* for when it succeeds */
+		node->result.outputs = before; /* for the comparison after the next run */
 	}
 	unlock(r, node);
-	decide(r, node, end, &err);
+	set_next_state(r, node, end, &err);
 	end_job(r, node);
 }
 

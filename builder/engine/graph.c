@@ -1,4 +1,5 @@
-/* graph.c - adding nodes and measuring paths. */
+/* graph.c - adding nodes, measuring paths, and the queue: a list read from its front, binary
+ * heaps, a map by base key. */
 #include "engine/graph.h"
 
 #include <assert.h>
@@ -47,7 +48,7 @@ ws_graph_measure(struct ws_graph *graph)
 	}
 }
 
-/* ---- the nodes of a run that can go on ---- */
+/* ---- the queue ---- */
 
 void
 ws_queue_add_ready(struct ws_queue *q, struct ws_node *node)
@@ -180,7 +181,7 @@ ws_queue_claim(struct ws_queue *q, struct ws_node *node)
 	struct ws_node *maker = ws_map_get(&q->makers, node->base.hex);
 	if (!maker) {
 		ws_queue_release(q, node);
-		/* A copy: a key that is computed again may differ, if a file changed. */
+		/* A copy: a recomputed key may differ if a file changed. */
 		node->made_key = ws_arena_strdup(q->a, node->base.hex);
 		ws_map_put(&q->makers, node->made_key, node, q->a);
 		return true;

@@ -1,10 +1,10 @@
-/* graph_run.c - how the end of one node changes others: those that use what it made, the whole that
- * it is a part of, the files that nobody needs any more. */
+/* graph_run.c - the effects of one node's end on others: its users, the whole that it is a part
+ * of, files that no node needs any more. */
 #include "engine/graph_run.h"
 
 #include "engine/job_outcome.h"
 
-/* ---- files of the run, which live as long as somebody needs them ---- */
+/* ---- transient files: kept while a node needs them ---- */
 
 struct uses {
 	unsigned count;
@@ -46,7 +46,7 @@ end_uses(struct ws_run *r, const struct ws_node *node)
 	}
 }
 
-/* ---- a node is over ---- */
+/* ---- a node has ended ---- */
 
 static void
 close_node(
@@ -65,7 +65,7 @@ close_node(
 	}
 }
 
-/* Gives @a user what @a node made; it may be ready then. */
+/* Hands the outputs of @a node to @a user, which may be ready then. */
 static void
 hand_over(struct ws_run *r, const struct ws_node *node, struct ws_node *user)
 {
@@ -88,7 +88,7 @@ hand_over(struct ws_run *r, const struct ws_node *node, struct ws_node *user)
 	}
 }
 
-/* All parts of @a node are done: their result is its own. */
+/* All parts of @a node are done: their result is its result. */
 static void
 complete_whole(struct ws_run *r, struct ws_node *node)
 {
@@ -181,9 +181,9 @@ ws_run_give_up(struct ws_run *r, const struct ws_err *err)
 	r->closing = true;
 }
 
-/* ---- parts, and files that are needed once more ---- */
+/* ---- parts, and transient files that are needed again ---- */
 
-/* Longest remaining path: what comes after the whole, and the parts between. */
+/* The remaining path of a part: other parts, then the users of the whole. */
 static void
 measure_parts(const struct ws_node *node)
 {
@@ -253,7 +253,7 @@ ws_run_has_inputs(struct ws_run *r, struct ws_node *node)
 	return node->state != WS_NODE_WAITING;
 }
 
-/* What the ledger knows of it; else what the action says. */
+/* The ledger's estimate; else the action's own. */
 static void
 estimate(const struct ws_run *r, struct ws_node *node)
 {
@@ -286,7 +286,7 @@ ws_run_open(struct ws_run *r, struct ws_node *node)
 
 /* ---- events ---- */
 
-/* How it failed, or why it had to run. */
+/* Why the node failed or had to run. */
 static const char *
 detail_of(const struct ws_run *r, const struct ws_node *node)
 {
@@ -333,7 +333,7 @@ ws_run_report_started(const struct ws_run *r, const struct ws_node *node)
 	ws_events_emit(r->e->events, &event);
 }
 
-/* Predicted rest: work left over slots, but no less than the longest path. */
+/* Remaining time: work divided by slots, but at least the longest path. */
 static uint64_t
 predict_rest_ms(const struct ws_run *r)
 {

@@ -1,5 +1,5 @@
-/* job_outcome.c - what a runner reports becomes one of six ends. What a log says beyond kills and
- * crashes is report/'s. */
+/* job_outcome.c - maps a runner's report to one of six ends, and records results. Messages about
+ * the contents of logs are report/'s. */
 #include "engine/job_outcome.h"
 
 #include "base/arena.h"
@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* With less than this left, a tool that failed may have found no room, for its log neither. */
+/* With less free space than this, a tool may have failed for lack of it and its log may be cut. */
 #define SCARCE_BYTES ((uint64_t)64 << 20)
 
 static void
@@ -99,9 +99,9 @@ ws_outcome_of(const struct ws_node *node, const struct ws_done *done, struct ws_
 	return killed && !done->timed_out ? out_of_memory(node, done, err) : failed(node, done, err);
 }
 
-/* ---- what is kept of a job ---- */
+/* ---- recording ---- */
 
-/* Why a result must not be used again; NULL where it may. */
+/* Why a result must not be reused; NULL: it may. */
 static const char *
 why_not_kept(const struct ws_action *action, const struct ws_done *done, struct ws_arena *a)
 {

@@ -1,7 +1,9 @@
 /**
- * job_outcome.h - what the end of a job means
+ * job_outcome.h - interprets and records the end of a job
  *
- * Success, a failure with its sentence, or a kill for want of memory and whether it runs again.
+ * Success, a failure with its message, or a kill for lack of memory and whether the job runs
+ * again. A success is recorded under the action's keys, unless its result must not be reused:
+ * then there is a warning.
  */
 #ifndef WS_ENGINE_JOB_OUTCOME_H
 #define WS_ENGINE_JOB_OUTCOME_H
@@ -13,33 +15,34 @@
 enum ws_end {
 	WS_END_OK,
 	WS_END_FAILED,
-	WS_END_OUT_OF_MEMORY, /**< SIGKILL that we did not send, to it or to a child of it */
-	WS_END_AGAIN,         /**< the same, for the first time: it runs once more, alone */
-	WS_END_ANEW,          /**< it did not run: what it takes is made once more first */
+	WS_END_OUT_OF_MEMORY, /**< SIGKILL from outside, to it or to a child */
+	WS_END_AGAIN,         /**< the same, for the first time: run again, alone */
+	WS_END_ANEW,          /**< did not run: an input must be created again first */
 	WS_END_STOPPED,
 };
 
-/** @a err gets the sentence of all but WS_END_OK, ANEW and STOPPED. */
+/** @a err gets the message, except for WS_END_OK, ANEW and STOPPED. */
 enum ws_end ws_outcome_of(
 	const struct ws_node *node, const struct ws_done *done, struct ws_err *err);
 
-/** WS_END_AGAIN: alone, with twice what it held as its need. */
+/** For WS_END_AGAIN: run alone, and need twice the peak. */
 void ws_outcome_run_alone(struct ws_node *node);
 
-/* ---- what is kept of a job ---- */
+/* ---- recording ---- */
 
-/** Fills node->result, in @a a, by a job that succeeded. WS_ERR_BUILD: what it read has gone;
- * WS_ERR_IO: the host's fault. */
+/** Fills node->result, in @a a, from a job that succeeded. WS_ERR_BUILD: a file that it read is
+ * gone; WS_ERR_IO: a fault of the host. */
 bool ws_record(const struct ws_engine *e, struct ws_cache *cache, struct ws_node *node,
 	const struct ws_done *done, struct ws_arena *a, struct ws_err *err);
 
-/** The result of node->parts, which are done, as the node's own. WS_ERR_IO: the host's fault. */
+/** Records the result of node->parts, all done, as the node's own. WS_ERR_IO: a fault of the
+ * host. */
 bool ws_record_whole(struct ws_cache *cache, struct ws_node *node, struct ws_err *err);
 
-/** What each part of @a node said, in order and each text once, becomes its log. */
+/** Joins the logs of the parts of @a node, each text once. */
 void ws_record_logs(const struct ws_store *store, struct ws_node *node);
 
-/** Tells the ledger what @a node cost. */
+/** Records the cost of @a node in the ledger. */
 void ws_record_cost(const struct ws_engine *e, const struct ws_node *node, bool killed);
 
 #endif

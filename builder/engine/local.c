@@ -1,5 +1,5 @@
-/* local.c - folders and children of this host, poll over their pidfds. What a job's end means is
- * the engine's. */
+/* local.c - folders and children of this host, polled by pidfd. Outputs are moved, not copied:
+ * into the store, or among the run's files if they are transient. */
 #include "engine/local.h"
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-/* First: an error about a file that is missing must name the tool that did not write it. */
+/* Comes first, so that the error names the tool that did not write the file. */
 static bool
 check_outputs(const struct ws_job *job, struct ws_err *err)
 {
@@ -65,7 +65,7 @@ take_log(const struct ws_store *store, const char *log, struct ws_done *done)
 	}
 }
 
-/* What was read is found in work files and the log, so it comes before those leave. */
+/* Reads are found in work files and the log, so before those are moved. */
 static bool
 find_reads(const struct ws_job *job, const char *log, int64_t started_file_ns, struct ws_done *done,
 	struct ws_err *err)
@@ -118,7 +118,7 @@ struct running {
 	int64_t started_file_ns;
 	struct ws_child child;
 	int64_t started_ms, deadline_ms; /* deadline 0: none */
-	int64_t kill_ms;                 /* when TERM becomes KILL; 0: not asked to end */
+	int64_t kill_ms;                 /* when to send SIGKILL; 0: no signal was sent */
 	uint64_t held_bytes, peak_bytes;
 	bool timed_out, stopped;
 };
@@ -129,7 +129,7 @@ struct local {
 	const struct ws_work *work;
 	const struct ws_host *host;
 	struct ws_stop *stop;
-	int also_fd; /* ends a wait as well; -1: none */
+	int also_fd; /* a descriptor that ends a wait, too; -1: none */
 	int64_t sampled_ms;
 	WS_VEC(struct running) jobs;
 };
@@ -198,7 +198,7 @@ end_gently(struct running *r, int64_t now_ms)
 	}
 }
 
-/* Memory, deadlines, and the second step of the kill ladder. */
+/* Samples memory and enforces time limits. */
 static void
 look_after(struct local *l)
 {
@@ -250,8 +250,8 @@ forget(struct ws_runner *self, const struct ws_job *job, bool keep)
 	}
 }
 
-/* Index of a job that has ended, or -1 after at most @a timeout_ms. @a also: there is something to
- * do elsewhere. */
+/* Index of a job that has ended, or -1 after at most @a timeout_ms. @a also: the extra
+ * descriptor is readable. */
 static int
 poll_jobs(const struct local *l, int timeout_ms, bool *also)
 {

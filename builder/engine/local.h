@@ -1,10 +1,9 @@
 /**
  * local.h - runs jobs as children on this host
  *
- * Each in its own folder below the run's (work.h) and its own process group, with its own log.
- * Samples memory ten times a second; ends a job past its deadline by the kill ladder: TERM to the
- * group, grace, KILL. There is room for one more where the host has the memory. What it left is
- * taken by local.h.
+ * Each job has a folder below the run's (work.h), a process group and a log. Memory is sampled
+ * ten times a second. A job past its time limit gets SIGTERM, then SIGKILL. There is room for
+ * another job while the host has the memory.
  */
 #ifndef WS_ENGINE_LOCAL_H
 #define WS_ENGINE_LOCAL_H
@@ -26,11 +25,11 @@ struct ws_host;
 struct ws_stop;
 struct ws_work;
 
-/** @a stop (may be NULL) wakes a wait when a signal comes. Lives in @a a. */
+/** @a stop (may be NULL) ends a wait when a signal arrives. Lives in @a a. */
 struct ws_runner *ws_local_runner(const struct ws_work *work, const struct ws_host *host,
 	struct ws_stop *stop, struct ws_arena *a);
 
-/** A wait also ends, as WS_WAIT_TICK, when @a fd can be read; -1: it does not. */
+/** Waits also end, as WS_WAIT_TICK, when @a fd is readable; -1: none. */
 void ws_local_waits_for(struct ws_runner *local, int fd);
 
 #endif

@@ -1,4 +1,5 @@
-/* names.c - splitting off the mount, then asking the listing or the ledger. */
+/* names.c - finds the mount of a name, then asks its listing, the ledger or the workers'
+ * reports. */
 #include "engine/names.h"
 
 #include "engine/worker_files.h"
@@ -20,7 +21,7 @@ outside_digest(struct ws_names *names, const char *path)
 	return known[0] ? known : NULL;
 }
 
-/* Units of one package ask for the same thousands of names that must be absent. */
+/* Units of a package check the same thousands of absent names. */
 static bool
 outside_exists(struct ws_names *names, const char *path)
 {

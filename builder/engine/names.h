@@ -1,11 +1,10 @@
 /**
- * names.h - what a canonical name stands for now
+ * names.h - digest and existence of the files behind canonical names
  *
- * "torch/include/c10/x.h" is a file of a mounted tree: the tree's listing knows its digest. A name
- * in a mount without a tree, and an absolute one, is a file outside every tree: its digest comes
- * from the ledger's memory of file digests, or, for an action that runs on other hosts, from what
- * those told (worker_files.h). Answers are kept for the run; what changes while a build runs is
- * reads_manifest.h's.
+ * "torch/include/c10/x.h" is a file of a mounted tree: the tree's listing has its digest. A name
+ * in a mount without a tree, or an absolute name, is outside every tree: its digest comes from
+ * the ledger or, for an action of workers, from their reports (worker_files.h). Answers are
+ * cached for the run; changed_since.h checks for changes during a build.
  */
 #ifndef WS_ENGINE_NAMES_H
 #define WS_ENGINE_NAMES_H
@@ -18,22 +17,22 @@
 struct ws_names {
 	struct ws_ledger *ledger;
 	struct ws_arena *a;
-	struct ws_map outside; /**< real path -> digest text; "" when there is no such file */
-	struct ws_map exists;  /**< real path -> what ws_names_exists found */
+	struct ws_map outside; /**< real path -> digest; "" if the file does not exist */
+	struct ws_map exists;  /**< real path -> result of ws_names_exists */
 };
 
-/** The digest of the file, or NULL when there is none. Borrowed. */
+/** The digest of the file, or NULL if it does not exist. Borrowed. */
 const char *ws_names_digest(
 	struct ws_names *names, const struct ws_action *action, const char *name);
 
-/** True for one that only hosts of the action's platform know, and none has told of; or, where its
- * @a contents count, none has told those. */
+/** True if only a worker can know the name and none reported it or, with @a contents, none
+ * reported its digest. */
 bool ws_names_is_unknown(const struct ws_action *action, const char *name, bool contents);
 
-/** True when there is such a file; does not hash. */
+/** True if the file exists; does not hash it. */
 bool ws_names_exists(struct ws_names *names, const struct ws_action *action, const char *name);
 
-/** True for a folder, and for a name that a tree does not hold; a link to a folder is not one. */
+/** True for a folder; false for a link to a folder, and for a name that is not in its tree. */
 bool ws_names_is_folder(const struct ws_action *action, const char *name);
 
 #endif

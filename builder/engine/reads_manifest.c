@@ -1,5 +1,5 @@
-/* reads_manifest.c - writing and checking; names never hold newlines (trees and dependency files
- * refuse them). */
+/* reads_manifest.c - writing and checking. Names never contain newlines: trees and dependency
+ * files refuse them. */
 #include "engine/reads_manifest.h"
 
 #include "base/arena.h"
@@ -101,9 +101,9 @@ ws_manifest_merge(struct ws_str all, struct ws_buf *text)
 	}
 }
 
-static const char nobody_told[] = "no host that compiles it has told of '%s'";
+static const char unreported[] = "no worker has reported '%s'";
 
-/* One line; NULL when it holds, else the reason's format for the name. */
+/* Checks one line; NULL: it holds, else the format of the reason. */
 static const char *
 line_fails(struct ws_str line, bool outside_only, const struct ws_action *action,
 	struct ws_names *names, struct ws_arena *a, const char **name)
@@ -122,7 +122,7 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 		return NULL;
 	}
 	if (ws_names_is_unknown(action, *name, kind == 'f')) {
-		return nobody_told;
+		return unreported;
 	}
 	if (kind == 'a') {
 		return ws_names_exists(names, action, *name) ? "'%s' is there now" : NULL;
@@ -162,7 +162,7 @@ ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action 
 		struct ws_str line = ws_str_cut(&text, '\n');
 		const char *name;
 		const char *reason = line_fails(line, outside_only, action, names, scratch, &name);
-		if (reason == nobody_told) {
+		if (reason == unreported) {
 			*ws_vec_push(&unknown, a) = ws_arena_strdup(a, name);
 		} else if (reason) {
 			if (why) {
@@ -171,11 +171,11 @@ ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action 
 			return false;
 		}
 	}
-	for (size_t i = 0; i < unknown.len; i++) { /* it may hold: they decide */
+	for (size_t i = 0; i < unknown.len; i++) { /* the manifest may hold: ask the workers */
 		ws_worker_files_want(action->platform, unknown.at[i]);
 	}
 	if (unknown.len > 0 && why) {
-		*why = explain(nobody_told, unknown.at[0], a);
+		*why = explain(unreported, unknown.at[0], a);
 	}
 	return unknown.len == 0;
 }

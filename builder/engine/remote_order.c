@@ -1,4 +1,4 @@
-/* remote_order.c - "KIND VALUE" and a NUL, again and again: values are words of command lines. */
+/* remote_order.c - repeated "KIND VALUE" and a NUL, since values are words of command lines. */
 #include "engine/remote_order.h"
 
 #include "base/fs.h"
@@ -8,7 +8,7 @@
 
 #define ORDER "wheelsmith.order/1"
 #define REPORT "wheelsmith.report/1"
-#define LARGEST ((uint64_t)1 << 44) /* of bytes and milliseconds that a stranger tells */
+#define LARGEST ((uint64_t)1 << 44) /* of bytes and milliseconds in a report */
 
 static void
 add_words(struct ws_buf *text, const char *kind, const char *const *words)
@@ -20,7 +20,7 @@ add_words(struct ws_buf *text, const char *kind, const char *const *words)
 
 /* ---- orders ---- */
 
-/* A token that stands for a file that goes along, or for its folder: "tool NAME FILE". */
+/* A token for a file that is sent with the order, or for its folder: "tool NAME FILE". */
 static bool
 add_tool(struct ws_buf *text, const struct ws_action *action, const struct ws_token *token)
 {
@@ -66,7 +66,7 @@ ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf 
 	}
 }
 
-/* Lists that grow while an order is read. */
+/* Lists that grow while an order is parsed. */
 struct reading {
 	struct ws_arena *a;
 	const char *folder;
@@ -172,7 +172,7 @@ ws_order_read(struct ws_str text, const char *folder, struct ws_arena *a, struct
 		good = read_record(&r, action, kind, value);
 	}
 	if (!good || text.n > 0 || !action->subject || !action->tool.program || r.argv.len == 0) {
-		ws_err_set(err, WS_ERR_CONFIG, "it is no order of wheelsmith");
+		ws_err_set(err, WS_ERR_CONFIG, "it is not a wheelsmith order");
 		return NULL;
 	}
 	finish_order(&r, action);
@@ -255,7 +255,6 @@ read_number(struct ws_report *report, const char *kind, const char *value)
 	return true;
 }
 
-/* A file of that host. */
 static bool
 read_digest(struct ws_map *digests, const char *value, struct ws_arena *a)
 {
@@ -268,7 +267,7 @@ read_digest(struct ws_map *digests, const char *value, struct ws_arena *a)
 	return true;
 }
 
-/* Names become lines of manifests, and of messages. */
+/* Names become lines of manifests and messages, so control characters are refused. */
 static bool
 read_finding(struct ws_report *report, const char *kind, const char *value, struct ws_arena *a)
 {
@@ -299,7 +298,7 @@ ws_report_read(struct ws_str text, struct ws_arena *a, struct ws_report *report,
 		good = read_finding(report, kind, value, a);
 	}
 	if (!good || text.n > 0 || report->code < 0) {
-		return ws_err_set(err, WS_ERR_BUILD, "it is no report of wheelsmith");
+		return ws_err_set(err, WS_ERR_BUILD, "it is not a wheelsmith report");
 	}
 	return true;
 }

@@ -1,10 +1,10 @@
 /**
- * runner.h - where jobs run
+ * runner.h - interface of the hosts that run jobs
  *
- * The seam between deciding and doing. The engine hands over an action and the digests of what it
- * takes; the runner stages them where it runs things, runs the command, finds out what it read,
- * takes what it left into the store, and reports all that. The local runner (local.h) does so in
- * folders of this host; a test's follows a script; a remote one's folders are on other hosts.
+ * The engine decides, a runner acts. The engine passes an action and the digests of its inputs.
+ * The runner places the inputs, runs the command, finds its reads, stores its outputs, and
+ * reports. The local runner (local.h) uses folders of this host, remote/execution.c workers of a
+ * farm, a test follows a script.
  */
 #ifndef WS_ENGINE_RUNNER_H
 #define WS_ENGINE_RUNNER_H
@@ -15,69 +15,70 @@
 
 #include <stdint.h>
 
-/** An action to be run. Borrowed from start until forget. */
+/** An action to run. Borrowed from start until forget. */
 struct ws_job {
 	unsigned id;
-	unsigned attempt; /**< from 1; of the same id */
+	unsigned attempt; /**< from 1, for each id */
 	const struct ws_action *action;
-	const char *const *made; /**< digest of each input that another action makes */
+	const char *const *made; /**< digest of each input that another action creates */
 	struct ws_need need;
-	uint64_t deadline_ms; /**< 0: as long as it takes */
+	uint64_t deadline_ms; /**< 0: no limit */
 	int64_t
-		since_file_ns; /**< digests of files outside of trees are as old as this (reads_manifest.h) */
-	struct ws_arena *a; /**< for what the runner needs to remember of it, and for what it says */
-	const char *dir;    /**< set by start: where it runs on this host; NULL: elsewhere */
+		since_file_ns;  /**< age of the oldest digest of files outside of trees (changed_since.h) */
+	struct ws_arena *a; /**< for the runner's own data, and for its report */
+	const char *dir;    /**< set by start: its folder on this host; NULL: on another */
 };
 
-/** How a job ended, and what it left. Texts and lists are in the job's arena. */
+/** The end of a job. Texts and lists are in the job's arena. */
 struct ws_done {
 	unsigned id;
-	int code;   /**< exit status; -1 when a signal ended it */
+	int code;   /**< exit status; -1 after a signal */
 	int signal; /**< else 0 */
 	uint64_t wall_ms, cpu_ms;
 	uint64_t rss_bytes; /**< peak: the larger of the sampled sum and the largest process */
-	bool timed_out;     /**< we ended it: its deadline had passed */
-	bool stopped;       /**< we ended it: ws_runner.stop */
-	bool lacks_input; /**< it did not run: ws_runner.has was true of an input and is not any more */
+	bool timed_out;     /**< ended by us: its time limit had passed */
+	bool stopped;       /**< ended by us: ws_runner.stop */
+	bool lacks_input;   /**< did not run: an input for which ws_runner.has was true is lost */
 	struct ws_worker_run elsewhere;
-	enum ws_log_says says; /**< of a command that did not succeed */
-	struct ws_digest log;  /**< stdout and stderr, in the store; "" when there was nothing */
-	/* Of one that succeeded (code 0): */
-	struct ws_digest *outputs; /**< one for each, in order; in the store, or such as has knows */
+	enum ws_log_says says; /**< after a failure */
+	struct ws_digest log;  /**< stdout and stderr, in the store; "" if there were none */
+	/* After a success (code 0): */
+	struct ws_digest
+		*outputs; /**< one for each, in order; in the store, or known to ws_runner.has */
 	uint64_t *sizes;
 	struct ws_reads reads;
-	const char *changed; /**< outside of trees: what changed meanwhile; NULL: nothing */
-	/** It succeeded and this kept its outputs from being taken. WS_ERR_IO: the host's fault;
-	 * WS_ERR_FETCH: that of the hosts where it was to run. NULL: they were. */
+	const char *changed; /**< a file outside of trees that changed meanwhile; NULL: none */
+	/** The command succeeded, but its outputs could not be stored. WS_ERR_IO: a fault of this
+	 * host; WS_ERR_FETCH: of the workers. NULL: they were. */
 	struct ws_err *failure;
 };
 
 enum ws_wait_result {
 	WS_WAIT_DONE, /**< a job ended */
-	WS_WAIT_TICK, /**< nothing ended; time passed */
+	WS_WAIT_TICK, /**< no job ended; time passed */
 };
 
-/** First member of a runner's own struct. */
+/** First member of a runner's struct. */
 struct ws_runner {
-	/** Where @a action would run, there is room for it beside those that run. */
+	/** True if there is room for @a action beside the running jobs, on the host that would run
+	 * it. */
 	bool (*has_room)(
 		const struct ws_runner *self, const struct ws_action *action, struct ws_need need);
-	/** False when it cannot even be started; @a err says why. */
+	/** Starts a job. False with @a err: it did not start. */
 	bool (*start)(struct ws_runner *self, struct ws_job *job, struct ws_err *err);
-	/** What a transient action made is still where jobs that take it can have it. */
+	/** True if an output of a transient action can still be used by other jobs. */
 	bool (*has)(const struct ws_runner *self, const char *digest);
 	/** Waits at most @a timeout_ms for the end of any job. */
 	enum ws_wait_result (*wait)(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done);
-	/** Of a job that ended or did not start: what is left of it goes, its folder unless @a keep. */
+	/** Releases a job that ended or did not start, and its folder unless @a keep. */
 	void (*forget)(struct ws_runner *self, const struct ws_job *job, bool keep);
-	/** Asks every running job to end; @a now: without grace. Their ends still come through wait. */
+	/** Stops all running jobs; @a now: without grace. Their ends still arrive by wait. */
 	void (*stop)(struct ws_runner *self, bool now);
-	/** Bytes that a running job holds at this moment; 0 when not known. */
+	/** Bytes that a running job holds now; 0: unknown. */
 	uint64_t (*held_bytes)(const struct ws_runner *self, unsigned id);
 	/** Monotonic milliseconds. */
 	int64_t (*now_ms)(const struct ws_runner *self);
-	/** @a action would run on another host: it does not compete with those of this one. NULL: none
-	 * does. */
+	/** True if @a action would run on another host and uses no budget of this one. NULL: never. */
 	bool (*goes_away)(const struct ws_runner *self, const struct ws_action *action);
 };
 
@@ -85,16 +86,18 @@ struct ws_budget;
 struct ws_worker_files;
 struct ws_work;
 
-/** Other hosts that run what may run there. First member of its own struct. */
+/** Other hosts that run actions. First member of its implementation's struct. */
 struct ws_executor {
 	/**
-	 * A runner that sends away what it can and hands the rest to @a local, within what @a budget
-	 * was. Afterwards @a budget is for both. All of it is borrowed; the runner lives in @a a.
+	 * A runner that sends what it can to the other hosts and the rest to @a local, within @a
+	 * budget as it was. Then @a budget is enlarged for both. All borrowed; the runner lives in
+	 * @a a.
 	 */
 	struct ws_runner *(*over)(struct ws_executor *self, struct ws_runner *local,
 		const struct ws_work *work, struct ws_budget *budget, struct ws_arena *a);
-	bool falls_back;                  /**< what others do not do is done here */
-	struct ws_worker_files *platform; /**< those hosts; NULL: they are to be as this one is */
+	bool falls_back; /**< run on this host what the others cannot run */
+	struct ws_worker_files
+		*platform; /**< files of these hosts; NULL: they must be like this host */
 };
 
 #endif

@@ -1,6 +1,6 @@
-/* sharing.c - the lookup of action_cache.c once more, in steps that ask for all actions together:
- * lists of manifests, the manifests, the results of those that hold, their files. Only a result
- * whose files came is put into the store. */
+/* sharing.c - the lookup of action_cache.c in steps, each for all actions together: lists of
+ * manifests, the manifests, results of the valid ones, their files. A result enters the store
+ * after its files. */
 #include "engine/sharing.h"
 
 #include "engine/action_key.h"
@@ -12,19 +12,19 @@
 
 #include <string.h>
 
-/* One action that is asked for. */
-struct wish {
+/* One action to look up. */
+struct lookup {
 	const struct ws_action *action;
 	const struct ws_digest *base;
 	struct ws_digest trees, full;
-	struct ws_digest manifest; /* the one that holds; "": none yet, or none is needed */
-	bool has_key;              /* `full` is known: only its result is missing */
+	struct ws_digest manifest; /* the valid one; "": none yet, or none needed */
+	bool has_key;              /* `full` is known: the result is missing */
 };
 
-struct asking {
+struct batch {
 	struct ws_cache *cache;
 	const ws_node_list *nodes;
-	struct wish *wishes;
+	struct lookup *lookups;
 	size_t count;
 	struct ws_arena *a;
 };
@@ -41,9 +41,9 @@ add_file(file_list *files, struct ws_map *seen, const char *digest, uint64_t siz
 	}
 }
 
-#define LARGEST_TEXT ((uint64_t)64 << 20) /* manifest or log: nobody has signed what they have */
+#define LARGEST_TEXT ((uint64_t)64 << 20) /* manifest or log: sizes in records are not signed */
 
-/* What @a record says of the size of a text that it speaks of; 0: nothing, or what cannot be. */
+/* The size of a file in @a record; 0: unknown, or above the limit. */
 static uint64_t
 size_in(const struct ws_shared_record *record, const char *digest)
 {
@@ -57,7 +57,7 @@ size_in(const struct ws_shared_record *record, const char *digest)
 }
 
 static struct ws_shared_record *
-ask_records(struct asking *x, const char *kind, const char *const *keys)
+ask_records(struct batch *x, const char *kind, const char *const *keys)
 {
 	struct ws_shared *shared = x->cache->shared;
 	struct ws_shared_record *records = WS_NEW_N(x->a, struct ws_shared_record, x->count);
@@ -89,36 +89,36 @@ drop_records(struct ws_shared_record *records, size_t count)
 
 /* ---- manifests ---- */
 
-/* The first of a list that holds gives the wish its full key. */
+/* The first valid manifest of a list determines the full key. */
 static void
-choose_manifest(struct asking *x, struct wish *wish, struct ws_str list, bool outside_only)
+choose_manifest(struct batch *x, struct lookup *lookup, struct ws_str list, bool outside_only)
 {
 	struct ws_digest digest;
-	while (!wish->has_key && ws_cache_next_manifest(&list, &digest)) {
+	while (!lookup->has_key && ws_cache_next_manifest(&list, &digest)) {
 		WS_AUTO_BUF struct ws_buf text = {0};
 		const char *why = NULL;
 		if (ws_cas_has(x->cache->store, digest.hex)
 			&& ws_manifest_get(x->cache->store, digest.hex, &text, NULL)
 			&& (outside_only || !ws_manifest_is_opaque(ws_buf_str(&text)))
 			&& ws_manifest_holds(
-				ws_buf_str(&text), outside_only, wish->action, &x->cache->names, x->a, &why)) {
-			wish->manifest = digest;
-			wish->full = ws_key_full(wish->base, digest.hex);
-			wish->has_key = true;
+				ws_buf_str(&text), outside_only, lookup->action, &x->cache->names, x->a, &why)) {
+			lookup->manifest = digest;
+			lookup->full = ws_key_full(lookup->base, digest.hex);
+			lookup->has_key = true;
 		}
 	}
 }
 
-/* @a outside_only: the lists are those of the tree keys. */
+/* @a outside_only: use the lists of the tree keys. */
 static void
-find_manifests(struct asking *x, bool outside_only)
+find_manifests(struct batch *x, bool outside_only)
 {
 	const char **keys = WS_NEW_N(x->a, const char *, x->count);
 	struct ws_map seen = {0};
 	file_list files = {0};
 	for (size_t i = 0; i < x->count; i++) {
-		struct wish *wish = &x->wishes[i];
-		keys[i] = wish->has_key ? NULL : outside_only ? wish->trees.hex : wish->base->hex;
+		struct lookup *lookup = &x->lookups[i];
+		keys[i] = lookup->has_key ? NULL : outside_only ? lookup->trees.hex : lookup->base->hex;
 	}
 	struct ws_shared_record *lists = ask_records(x, "manifests", keys);
 	for (size_t i = 0; i < x->count; i++) {
@@ -137,7 +137,7 @@ find_manifests(struct asking *x, bool outside_only)
 	do {
 		for (size_t i = 0; i < x->count; i++) {
 			choose_manifest(
-				x, &x->wishes[i], ws_cache_manifests(ws_buf_str(&lists[i].text)), outside_only);
+				x, &x->lookups[i], ws_cache_manifests(ws_buf_str(&lists[i].text)), outside_only);
 		}
 	} while (ws_worker_files_ask_for_nodes(x->nodes, x->cache->events));
 	drop_records(lists, x->count);
@@ -145,13 +145,13 @@ find_manifests(struct asking *x, bool outside_only)
 
 /* ---- results ---- */
 
-/* The result speaks of files that the store has by now, but for those that no store keeps. */
+/* True if all files of the result are in the store, except transient ones. */
 static bool
-has_files(struct asking *x, const struct wish *wish, const struct ws_result *result)
+has_files(struct batch *x, const struct lookup *lookup, const struct ws_result *result)
 {
 	const struct ws_store *store = x->cache->store;
-	for (size_t i = 0; i < wish->action->output_count; i++) {
-		if (!wish->action->transient && !ws_cas_has(store, result->outputs[i].hex)) {
+	for (size_t i = 0; i < lookup->action->output_count; i++) {
+		if (!lookup->action->transient && !ws_cas_has(store, result->outputs[i].hex)) {
 			return false;
 		}
 	}
@@ -159,19 +159,19 @@ has_files(struct asking *x, const struct wish *wish, const struct ws_result *res
 }
 
 static void
-keep(struct asking *x, const struct wish *wish, const struct ws_buf *text)
+keep(struct batch *x, const struct lookup *lookup, const struct ws_buf *text)
 {
 	const struct ws_store *store = x->cache->store;
 	struct ws_err err;
-	if (ws_results_put(store, wish->full.hex, text, &err) && wish->manifest.hex[0]) {
+	if (ws_results_put(store, lookup->full.hex, text, &err) && lookup->manifest.hex[0]) {
 		WS_AUTO_BUF struct ws_buf manifest = {0};
-		ws_manifest_get(store, wish->manifest.hex, &manifest, NULL);
-		ws_cache_list(store, wish->action, wish->base, &manifest, wish->manifest.hex, &err);
+		ws_manifest_get(store, lookup->manifest.hex, &manifest, NULL);
+		ws_cache_list(store, lookup->action, lookup->base, &manifest, lookup->manifest.hex, &err);
 	}
 }
 
 static void
-find_results(struct asking *x)
+find_results(struct batch *x)
 {
 	const char **keys = WS_NEW_N(x->a, const char *, x->count);
 	struct ws_result *results = WS_NEW_N(x->a, struct ws_result, x->count);
@@ -179,11 +179,11 @@ find_results(struct asking *x)
 	struct ws_map seen = {0};
 	file_list files = {0};
 	for (size_t i = 0; i < x->count; i++) {
-		keys[i] = x->wishes[i].has_key ? x->wishes[i].full.hex : NULL;
+		keys[i] = x->lookups[i].has_key ? x->lookups[i].full.hex : NULL;
 	}
 	struct ws_shared_record *records = ask_records(x, "result", keys);
 	for (size_t i = 0; i < x->count; i++) {
-		const struct ws_action *action = x->wishes[i].action;
+		const struct ws_action *action = x->lookups[i].action;
 		struct ws_result *result = &results[i];
 		good[i] = records[i].text.len > 0
 			&& ws_cache_read_result(ws_buf_str(&records[i].text), action, x->a, result);
@@ -200,8 +200,8 @@ find_results(struct asking *x)
 		x->cache->shared->get_files(x->cache->shared, files.at, files.len);
 	}
 	for (size_t i = 0; i < x->count; i++) {
-		if (good[i] && has_files(x, &x->wishes[i], &results[i])) {
-			keep(x, &x->wishes[i], &records[i].text);
+		if (good[i] && has_files(x, &x->lookups[i], &results[i])) {
+			keep(x, &x->lookups[i], &records[i].text);
 		}
 	}
 	drop_records(records, x->count);
@@ -211,28 +211,28 @@ void
 ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct asking x = {.cache = cache, .nodes = nodes, .a = a};
+	struct batch x = {.cache = cache, .nodes = nodes, .a = a};
 	struct ws_map seen = {0};
-	x.wishes = WS_NEW_N(a, struct wish, nodes->len);
+	x.lookups = WS_NEW_N(a, struct lookup, nodes->len);
 	for (size_t i = 0; i < nodes->len; i++) {
 		const struct ws_node *node = nodes->at[i];
 		struct ws_digest trees = ws_key_trees(&node->base, node->action);
 		if (!ws_map_add(&seen, ws_arena_strdup(a, trees.hex), a)) {
 			continue; /* an equal action: one result serves both */
 		}
-		struct wish *wish = &x.wishes[x.count++];
-		*wish = (struct wish){.action = node->action, .base = &node->base, .trees = trees};
-		wish->has_key = !node->action->find_reads;
-		wish->full = ws_key_full(&node->base, "");
+		struct lookup *lookup = &x.lookups[x.count++];
+		*lookup = (struct lookup){.action = node->action, .base = &node->base, .trees = trees};
+		lookup->has_key = !node->action->find_reads;
+		lookup->full = ws_key_full(&node->base, "");
 	}
 	find_manifests(&x, true);
 	find_manifests(&x, false);
 	find_results(&x);
 }
 
-/* ---- telling ---- */
+/* ---- sending ---- */
 
-/* The list that others made, with @a manifest before it. */
+/* The list of other hosts, with @a manifest in front. */
 static void
 merge_list(
 	struct ws_shared_record *record, const char *manifest, uint64_t size_bytes, struct ws_arena *a)

@@ -1,5 +1,4 @@
-/* work.c - making folders and links; running in them is the runner's, taking outputs
- * local.c's. */
+/* work.c - folders and links. Runners run commands in them, local.c takes outputs out. */
 #include "engine/work.h"
 
 #include "base/fs.h"
@@ -16,7 +15,7 @@
 
 #define KEPT_S ((int64_t)7 * 24 * 3600)
 
-/* A folder that was kept (--keep-work) says so, and is kept for a week. */
+/* A folder of --keep-work has a file "kept" and stays for a week. */
 static bool
 is_kept(const char *path)
 {
@@ -26,8 +25,7 @@ is_kept(const char *path)
 		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
 }
 
-/* A run folder that can be locked is left over: its process ended without removing it. False: it
- * lives. */
+/* Removes a run folder whose lock is free: its process died. False: the process lives. */
 static bool
 remove_dead(const char *path)
 {
@@ -50,7 +48,7 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *folder = ws_store_path(store, a, "work");
 	if (ws_fs_is_link(folder)) {
-		return true; /* what lies there may be another store's */
+		return true; /* the target may be another store */
 	}
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	if (!dir) {
@@ -63,7 +61,7 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 			alone = remove_dead(ws_path_join(a, folder, entry->d_name, NULL)) && alone;
 		}
 	}
-	/* A wheelsmith of before locks files there: not below one that lives. */
+	/* Older versions lock files there: remove it only if no run lives. */
 	if (alone) {
 		ws_fs_remove(ws_path_join(a, folder, "locks", NULL), NULL);
 	}
@@ -84,7 +82,7 @@ ws_work_open(const struct ws_store *store, const char *program, struct ws_arena 
 	if (work->keys_fd < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s', where keys are locked", keys);
 	}
-	/* Made under another name and renamed once locked, so that no other process removes it. */
+	/* Created under another name and renamed once locked, so that no other process removes it. */
 	char *fresh = ws_fs_temp_dir(ws_store_path(store, a, "work"), "new-", a, err);
 	if (!fresh
 		|| ws_flock_try(ws_path_join(a, fresh, "lock", NULL), true, &work->lock_fd, err)
@@ -182,7 +180,7 @@ place_input(const struct ws_work *work, const struct ws_input *input, const char
 	return ws_cas_link_into(work->store, digest, place, input->executable, err);
 }
 
-/* The folder of the action itself is there. */
+/* The action's own folder exists. */
 static bool
 make_parent(const char *name, const char *place, struct ws_arena *a, struct ws_err *err)
 {

@@ -1,5 +1,5 @@
-/* worker_files.c - one state for each name. A folder is no file, and a file whose digest is known
- * is there: so two states may agree, and the one that says more is kept. */
+/* worker_files.c - one state for each name. A folder is absent as a file, and a digest implies
+ * presence: so two states may agree, and the more precise one is kept. */
 #include "engine/worker_files.h"
 
 #include "base/event.h"
@@ -27,9 +27,9 @@ merge(const char *known, const char *told)
 	return agree ? known : NULL;
 }
 
-/* @a keep: or only whether it contradicts what is known. */
+/* False: a contradiction. Without @a keep nothing is stored. */
 static bool
-learn(struct ws_worker_files *p, bool keep, const char *name, const char *told)
+add_name(struct ws_worker_files *p, bool keep, const char *name, const char *told)
 {
 	const char *known = ws_map_get(&p->told, name);
 	const char *state = merge(known, told);
@@ -41,13 +41,13 @@ learn(struct ws_worker_files *p, bool keep, const char *name, const char *told)
 	return true;
 }
 
-/* Those of a list that lie outside of trees have absolute names. */
+/* Names outside of trees are absolute. */
 static bool
-learn_all(struct ws_worker_files *p, bool keep, const ws_name_list *names, const char *state,
+add_names(struct ws_worker_files *p, bool keep, const ws_name_list *names, const char *state,
 	const char **contradicted)
 {
 	for (size_t i = 0; i < names->len; i++) {
-		if (names->at[i][0] == '/' && !learn(p, keep, names->at[i], state)) {
+		if (names->at[i][0] == '/' && !add_name(p, keep, names->at[i], state)) {
 			*contradicted = names->at[i];
 			return false;
 		}
@@ -56,26 +56,26 @@ learn_all(struct ws_worker_files *p, bool keep, const ws_name_list *names, const
 }
 
 static bool
-go_through(struct ws_worker_files *p, bool keep, const struct ws_report *report, const char **name)
+add_report(struct ws_worker_files *p, bool keep, const struct ws_report *report, const char **name)
 {
 	const struct ws_reads *reads = &report->reads;
 	for (size_t i = 0; i < report->outside.count; i++) {
 		const struct ws_map_slot *slot = &report->outside.slots[i];
-		if (!learn(p, keep, slot->key, slot->value)) {
+		if (!add_name(p, keep, slot->key, slot->value)) {
 			*name = slot->key;
 			return false;
 		}
 	}
-	return learn_all(p, keep, &reads->absent, absent, name)
-		&& learn_all(p, keep, &reads->present, present, name)
-		&& learn_all(p, keep, &reads->folders, folder, name);
+	return add_names(p, keep, &reads->absent, absent, name)
+		&& add_names(p, keep, &reads->present, present, name)
+		&& add_names(p, keep, &reads->folders, folder, name);
 }
 
 bool
 ws_worker_files_add_report(
 	struct ws_worker_files *p, const struct ws_report *report, const char **name)
 {
-	return go_through(p, false, report, name) && go_through(p, true, report, name);
+	return add_report(p, false, report, name) && add_report(p, true, report, name);
 }
 
 void
@@ -137,7 +137,7 @@ ws_worker_files_ask_for_nodes(const ws_node_list *nodes, const struct ws_events 
 		if (ws_worker_files_ask_wanted(platform, &err)) {
 			learned = true;
 		} else if (err.text[0]) {
-			ws_events_warn(events, "%s: what was made before does not count there", err.text);
+			ws_events_warn(events, "%s: earlier results are not used", err.text);
 		}
 	}
 	return learned;

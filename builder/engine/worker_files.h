@@ -1,11 +1,10 @@
 /**
- * worker_files.h - what lies outside of trees on hosts that are not this one
+ * worker_files.h - files outside of mounted trees on the workers of a farm
  *
- * Workers of a farm have headers of their own. What they told of them is known by canonical name
- * for one run, so that what was made there counts again while their files are the same, as
- * ws_names does it for this host. A name that nobody told of is neither there nor absent: a lookup
- * that needs it wants it, and all that is wanted is asked for together. All workers must tell the
- * same.
+ * Workers have system headers of their own. Their reports are kept for one run, by canonical
+ * name. They decide whether a cached result is valid for the workers, as names.h decides for
+ * this host. An unreported name is unknown: neither present nor absent. Lookups request unknown
+ * names, and all requests are sent together. All workers must agree.
  */
 #ifndef WS_ENGINE_WORKER_FILES_H
 #define WS_ENGINE_WORKER_FILES_H
@@ -19,51 +18,52 @@ struct ws_report;
 
 /** First member of its owner's struct. */
 struct ws_worker_files {
-	const char *name; /**< for people: "the farm at 'build.example.com:443'" */
-	/** Has the platform learn about @a names, a line each, from one of its hosts. With @a told (it
-	 * may be NULL): about those of the last run too, and what the host is (kit/hostcc/told.h). */
+	const char *name; /**< for messages: "the farm at 'build.example.com:443'" */
+	/** Queries one worker about @a names, one a line, and adds its report. With @a told (may be
+	 * NULL): also about the names of the last run, and @a told gets a description of the host
+	 * (kit/hostcc/told.h). */
 	bool (*ask)(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf *told,
 		struct ws_err *err);
-	bool is_silent;      /**< it was asked in vain */
-	ws_name_list wanted; /**< names that lookups needed and nobody knew of */
-	struct ws_map asked; /**< those that were wanted, answered or not */
+	bool is_silent;      /**< a query failed */
+	ws_name_list wanted; /**< unknown names that lookups needed */
+	struct ws_map asked; /**< all names ever requested, answered or not */
 	struct ws_arena *a;
-	struct ws_map told; /**< name -> what there is: a digest, or a state of worker_files.c */
+	struct ws_map told; /**< name -> a digest, or a state of worker_files.c */
 };
 
 /**
- * Takes what a worker says of files outside of trees. False: it contradicts what is known, and
- * @a name is the first such name; then nothing is taken, unless it contradicts itself.
+ * Adds a worker's report about files outside of trees. False: it contradicts earlier reports,
+ * first in @a name, and nothing was added, unless it contradicts itself.
  */
 bool ws_worker_files_add_report(
 	struct ws_worker_files *platform, const struct ws_report *report, const char **name);
 
-/** A lookup needs @a name, of which too little is known. */
+/** Requests @a name for the next query. */
 void ws_worker_files_want(struct ws_worker_files *platform, const char *name);
 
-/** What @a report tells of is wanted where it is not known. */
+/** Requests the unknown names of @a report. */
 void ws_worker_files_want_report(struct ws_worker_files *platform, const struct ws_report *report);
 
-/** Asks about all that is wanted, once. False: nothing new is known; @a err says why where it was
- * asked in vain, which happens once, and is empty else. */
+/** Sends one query about all requested names. False: no new answers; @a err has the reason if the
+ * query failed, which is reported once, and is empty otherwise. */
 bool ws_worker_files_ask_wanted(struct ws_worker_files *platform, struct ws_err *err);
 
-/** Asks the hosts that would run @a nodes about all that their lookups wanted; true: look them up
- * again. Who does not answer is warned of once; @a events may be NULL. */
+/** Queries the workers that would run @a nodes about all names that their lookups requested.
+ * True: look up again. A failure is one warning; @a events may be NULL. */
 bool ws_worker_files_ask_for_nodes(const ws_node_list *nodes, const struct ws_events *events);
 
-/** Whether anything is known of @a name. */
+/** True if some worker reported @a name. */
 bool ws_worker_files_knows(const struct ws_worker_files *platform, const char *name);
 
-/** The digest of the file; NULL: there is none, or its digest is not known. */
+/** The digest of the file; NULL: it does not exist, or only its existence is known. */
 const char *ws_worker_files_digest(const struct ws_worker_files *platform, const char *name);
 
 bool ws_worker_files_has_file(const struct ws_worker_files *platform, const char *name);
 
-/** A folder, and no link to one. */
+/** True for a folder; false for a link to a folder. */
 bool ws_worker_files_has_folder(const struct ws_worker_files *platform, const char *name);
 
-/** Appends all names that are known, a line each, sorted: worth asking about the next time. */
+/** Appends all known names, one a line, sorted: for the first query of the next run. */
 void ws_worker_files_names(const struct ws_worker_files *platform, struct ws_buf *lines);
 
 #endif

@@ -1,15 +1,13 @@
 /**
- * main.c - wheelsmith-exec: runs one command of wheelsmith on a worker of a build farm
+ * main.c - wheelsmith-exec: runs one action on a worker of a build farm
  *
- * The protocol of build farms (Remote Execution API) has no word for the folder of a run, and
- * nobody but the worker can tell what a compiler read there. So this small static program goes
- * along with every action: it holds the compiler's files against their digests, runs the order
- * (engine/remote_order.h) as it would be run at home, and leaves log and report. It stages nothing:
- * what the command takes is there.
+ * The Remote Execution API does not provide the folder of a run, and only the worker can find
+ * what a compiler read. So this small static program is sent with every action. It compares the
+ * compiler's files with their digests, runs the order (engine/remote_order.h) as engine/local.c
+ * would, and writes log and report. The inputs are in place already.
  *
- * Exit status: the command's, 128 and the signal that ended it, 75 where the host has another
- * compiler, 70 where the order cannot be run. With --probe or --names it tells what the host is
- * (probe.h).
+ * Exit status: the command's; 128 plus the signal that ended it; 75 if the worker's compiler
+ * differs; 70 if the order cannot be run. --probe and --names report about the host instead.
  */
 #include "base/fs.h"
 #include "compile/header_reads.h"
@@ -40,7 +38,7 @@ fail(const struct ws_err *err)
 	return false;
 }
 
-/* A file that is not what the order says; NULL: all are. */
+/* A file that differs from the order; NULL: none. */
 static const char *
 other_file(const struct ws_action *action)
 {
@@ -55,7 +53,7 @@ other_file(const struct ws_action *action)
 	return NULL;
 }
 
-/* As engine/work.c does it at home; inputs are there already. */
+/* Like ws_work_prepare; inputs are in place. */
 static bool
 prepare(const struct ws_action *action, const char *work, struct ws_arena *a, struct ws_err *err)
 {
@@ -86,7 +84,7 @@ run(const struct ws_action *action, const char *work, int log, struct ws_arena *
 		.argv = ws_action_words(action, action->argv, work, a),
 		.env = ws_action_words(action, action->env, work, a),
 		.dir = work,
-		.is_in_our_group = true, /* the worker ends us and what we started together */
+		.is_in_our_group = true, /* the worker ends this program and its children together */
 		.in = -1,
 		.out = log,
 		.err = log,
@@ -109,14 +107,14 @@ run(const struct ws_action *action, const char *work, int log, struct ws_arena *
 	return true;
 }
 
-/* What it read, with the digests that only this host can tell. */
+/* Traces what was read, with digests of this host. */
 static bool
 trace(const struct ws_action *action, const char *work, const char *log, int64_t started_file_ns,
 	struct ws_arena *a, struct ws_report *report, struct ws_err *err)
 {
 	struct ws_reads *reads = &report->reads;
 	if (report->code != 0 || report->signal != 0 || action->search_count == 0) {
-		return true; /* it searches nowhere: what it reads it was given */
+		return true; /* no search folders: it reads its inputs only */
 	}
 	if (!ws_headers_reads(action, work, log, a, reads, err)) {
 		return false;
@@ -132,13 +130,14 @@ trace(const struct ws_action *action, const char *work, const char *log, int64_t
 		}
 		ws_map_put(&report->outside, name, ws_arena_strdup(a, digest.hex), a);
 	}
-	/* The digests are taken after the command: what changed since its start may not be what it read. */
+	/* The digests were taken after the command: a file that changed since its start may not be
+	 * what it read. */
 	struct ws_since since = {started_file_ns, started_file_ns};
 	report->changed = ws_changed_since(action, reads, &since, a);
 	return true;
 }
 
-/* Which files are its own. */
+/* Lists the outputs that the command wrote. */
 static bool
 list_made(const struct ws_action *action, const char *work, struct ws_arena *a,
 	struct ws_report *report, struct ws_err *err)
@@ -176,13 +175,13 @@ carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a
 			&& list_made(action, work, a, report, err));
 }
 
-/* ---- what this host is ---- */
+/* ---- reports about the host ---- */
 
-/* Nobody tells this program a PATH; that of a login, and of actions. */
+/* This program gets no PATH: use that of a login, and of actions. */
 #define PATH "/usr/local/bin:/usr/bin:/bin"
 
 static void
-look_at(const char *name, struct ws_report *report, struct ws_arena *a)
+report_name(const char *name, struct ws_report *report, struct ws_arena *a)
 {
 	struct stat status;
 	struct ws_digest digest;
@@ -206,13 +205,13 @@ report_names(struct ws_arena *a, struct ws_err *err)
 	}
 	struct ws_str rest = ws_buf_str(&names);
 	while (rest.s && rest.n > 0) {
-		look_at(ws_str_copy(ws_str_cut(&rest, '\n'), a), &report, a);
+		report_name(ws_str_copy(ws_str_cut(&rest, '\n'), a), &report, a);
 	}
 	ws_report_write(&report, &text);
 	return ws_fs_write(WS_REMOTE_REPORT, text.data, text.len, 0644, err);
 }
 
-/* The value of a macro among the lines of "-dM"; "" where it is not defined. */
+/* The value of a macro in the output of "-dM"; "": not defined. */
 static struct ws_str
 macro(struct ws_str lines, const char *name, struct ws_arena *a)
 {
@@ -227,7 +226,7 @@ macro(struct ws_str lines, const char *name, struct ws_arena *a)
 	return ws_str_of("");
 }
 
-/* The headers are what a compilation sees of a glibc. */
+/* The version of glibc's headers, which compilations see. */
 static const char *
 ask_glibc(const struct ws_hostcc *cc, struct ws_arena *a)
 {
@@ -245,14 +244,15 @@ ask_glibc(const struct ws_hostcc *cc, struct ws_arena *a)
 }
 
 static bool
-tell_of_compilers(struct ws_arena *a, struct ws_err *err)
+report_compilers(struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_compiler_list host = {.glibc = ""};
 	ws_hostcc_list listed = {0};
 	ws_hostcc_list_all(NULL, "", PATH, NULL, a, &listed);
 	for (size_t i = 0; i < listed.len; i++) {
-		if (ws_hostcc_open(&listed.at[i], NULL, a, NULL)) { /* one that has no ld is none */
+		if (ws_hostcc_open(
+				&listed.at[i], NULL, a, NULL)) { /* a compiler without ld is not usable */
 			*ws_vec_push(&host.compilers, a) = listed.at[i];
 		}
 	}
@@ -267,10 +267,10 @@ static bool
 report_host(bool whole, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return report_names(a, err) && (!whole || tell_of_compilers(a, err));
+	return report_names(a, err) && (!whole || report_compilers(a, err));
 }
 
-/* ---- a ledger that remembers nothing: the real one would add SQLite to every action ---- */
+/* ---- a ledger without memory: the real one would add SQLite to every action ---- */
 
 bool
 ws_ledger_file_digest(

@@ -135,7 +135,7 @@ put_by_time(struct link *list, struct link *link, int64_t at_ms)
 	put_before(where, link);
 }
 
-/* Moves all links to the end of @a to. */
+/* Appends one list to the other, which becomes empty. */
 static void
 move_all(struct link *from, struct link *to)
 {
@@ -252,6 +252,9 @@ hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 	ws_channel_close(rpc->channel);
 	rpc->channel = NULL;
 	rpc->draining = false;
+	if (rpc->answered && !silent && rpc->failures > 0) { /* a proxy whose server restarts */
+		rpc->connect_ms = ws_clock_ms() + 2L * RECONNECT_PAUSE_MS * rpc->failures;
+	}
 	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "the server closes every connection");
 	ws_buf_clear(&rpc->out);
 	rpc->out_sent = 0;
@@ -528,8 +531,7 @@ connect_once(struct ws_rpc *rpc, unsigned timeout_ms)
 		nanosleep(&(struct timespec){.tv_nsec = wait_ms * 1000L * 1000}, NULL);
 		return false;
 	}
-	unsigned most = rpc->answered ? ATTEMPTS_AGAIN : ATTEMPTS;
-	rpc->channel = rpc->failures < most ? ws_channel_open(&rpc->config.channel, &err) : NULL;
+	rpc->channel = rpc->failures < ATTEMPTS ? ws_channel_open(&rpc->config.channel, &err) : NULL;
 	int64_t now = ws_clock_ms();
 	if (rpc->channel) {
 		rpc->failures++; /* until a call is answered */
@@ -538,7 +540,7 @@ connect_once(struct ws_rpc *rpc, unsigned timeout_ms)
 		return true;
 	}
 	rpc->lost_ms = rpc->lost_ms ? rpc->lost_ms : now;
-	if (rpc->answered && rpc->failures < most && now - rpc->lost_ms < RECONNECT_MS) {
+	if (rpc->answered && rpc->failures < ATTEMPTS && now - rpc->lost_ms < RECONNECT_MS) {
 		rpc->connect_ms = now + RECONNECT_PAUSE_MS;
 		return false;
 	}

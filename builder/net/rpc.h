@@ -6,8 +6,8 @@
  *
  * - Retried, with pauses: broken connections, refused streams, UNAVAILABLE, RESOURCE_EXHAUSTED,
  *   ABORTED.
- * - A connection that is refused ends all waiting calls, if the server never answered. A server that
- *   answered before may be restarting: connecting is retried for 15 s.
+ * - A refused connection ends waiting calls, unless the server responded earlier: then it may be
+ *   restarting, and connecting is retried for 15 s.
  * - After GOAWAY open calls finish, others go over a new connection.
  * - A quiet connection is pinged, which tells a slow answer from a dead server.
  *
@@ -61,7 +61,8 @@ struct ws_call {
 	bool (*take)(struct ws_call *call, struct ws_str message);
 	/** Called last; may start other calls, or this one again. NULL is fine. */
 	void (*end)(struct ws_call *call);
-	/** Timeout of each attempt. 0: none; a call that breaks after its first reply is always retried. */
+	/** Timeout of each attempt. 0: none; a call that breaks after its first reply is always
+	 * retried. */
 	unsigned deadline_ms;
 	/* After its end. */
 	bool ended;

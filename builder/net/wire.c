@@ -3,7 +3,7 @@
 #include "net/wire.h"
 
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "net/url.h"
 
 #include <curl/curl.h>

@@ -1,4 +1,4 @@
-/* blobs.c - which file goes which way, and what became of each. */
+/* blobs.c - small files go in batches, large ones as streams. */
 #include "remote/blobs.h"
 
 #include "base/arena.h"
@@ -26,14 +26,14 @@ struct stream {
 	const struct stream_kind *kind;
 	const struct ws_blobs *blobs;
 	struct ws_item *item;
-	const char *resource; /* of this attempt */
+	const char *resource; /* name of the upload of this attempt */
 	struct ws_arena *a;
 	int fd;
 	uint64_t done_bytes;
 	struct ws_buf message;
 	struct ws_hasher *hasher;
 	bool wrong, committed;
-	struct ws_err failure; /* of this host */
+	struct ws_err failure; /* a local error */
 };
 
 static void
@@ -47,7 +47,7 @@ close_stream(struct stream *s)
 	s->done_bytes = 0;
 }
 
-/* Thousands may be in a list: each gives back what it has as soon as it has ended. */
+/* Thousands of files may be in a list: each call releases its resources at its end. */
 static void
 end_call(struct ws_call *call)
 {
@@ -103,7 +103,7 @@ begin_get(struct ws_call *call)
 }
 
 static bool
-ask_for(struct ws_call *call, struct ws_str *message)
+request_blob(struct ws_call *call, struct ws_str *message)
 {
 	struct stream *s = (struct stream *)call;
 	Reapi__ReadRequest request;
@@ -118,7 +118,7 @@ ask_for(struct ws_call *call, struct ws_str *message)
 }
 
 static bool
-take_part(struct ws_call *call, struct ws_str message)
+write_part(struct ws_call *call, struct ws_str message)
 {
 	struct stream *s = (struct stream *)call;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -144,7 +144,7 @@ conclude_get(struct stream *s)
 	if (s->wrong) {
 		s->item->came = WS_CAME_WRONG;
 	} else if (s->failure.kind != WS_ERR_NONE) {
-		ws_item_say(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
+		ws_item_set(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
 		s->item->ours = true;
 	} else if (s->item->came == WS_CAME_WHOLE) {
 		struct ws_digest digest = ws_hasher_finish(s->hasher);
@@ -155,7 +155,7 @@ conclude_get(struct stream *s)
 
 /* ---- putting ---- */
 
-/* Each attempt is another upload. */
+/* Each attempt is a new upload. */
 static void
 begin_put(struct ws_call *call)
 {
@@ -178,7 +178,7 @@ send_part(struct ws_call *call, struct ws_str *message)
 	if (got < 0) {
 		return ws_err_sys(&s->failure, WS_ERR_IO, "cannot read '%s'", s->item->path);
 	}
-	if (got == 0) { /* what is sent is too short, and will be refused */
+	if (got == 0) { /* the file is too short, and the server will refuse it */
 		return false;
 	}
 	request.resource_name = ws_protobuf_borrow(s->done_bytes == 0 ? s->resource : "");
@@ -192,9 +192,9 @@ send_part(struct ws_call *call, struct ws_str *message)
 	return true;
 }
 
-/* A server that has the file by now says so before it was sent. */
+/* A server that already has the file replies before it was sent. */
 static bool
-hear_committed(struct ws_call *call, struct ws_str message)
+read_committed(struct ws_call *call, struct ws_str message)
 {
 	struct stream *s = (struct stream *)call;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -210,9 +210,10 @@ conclude_put(struct stream *s)
 {
 	ws_call_came(&s->call, s->item);
 	if (s->failure.kind != WS_ERR_NONE) {
-		ws_item_say(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
+		ws_item_set(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
 	} else if (s->item->came == WS_CAME_WHOLE && !s->committed) {
-		ws_item_say(s->item, WS_CAME_REFUSED, "Write: it did not take '%.12s' whole", s->item->key);
+		ws_item_set(s->item, WS_CAME_REFUSED, "Write: the server did not store all of '%.12s'",
+			s->item->key);
 	}
 }
 
@@ -244,8 +245,8 @@ get_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t c
 {
 	static const struct stream_kind get = {{.method = "/google.bytestream.ByteStream/Read",
 											   .begin = begin_get,
-											   .next = ask_for,
-											   .take = take_part},
+											   .next = request_blob,
+											   .take = write_part},
 		conclude_get};
 	return run_streams(blobs, items, count, &get);
 }
@@ -256,7 +257,7 @@ put_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t c
 	static const struct stream_kind put = {{.method = "/google.bytestream.ByteStream/Write",
 											   .begin = begin_put,
 											   .next = send_part,
-											   .take = hear_committed},
+											   .take = read_committed},
 		conclude_put};
 	return run_streams(blobs, items, count, &put);
 }
@@ -264,13 +265,13 @@ put_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t c
 /* ---- batches ---- */
 
 #define CAS "/build.bazel.remote.execution.v2.ContentAddressableStorage/"
-#define BESIDES 256                   /* bytes of a message beside a file's own: digest, lengths */
-#define ASKED_AT_ONCE ((size_t)12000) /* digests of 71 bytes: below 1 MiB */
-#define ROUND 16                      /* batches under way: their bytes are in memory */
+#define BESIDES 256                   /* bytes of a message besides the file: digest, lengths */
+#define ASKED_AT_ONCE ((size_t)12000) /* digests of 71 bytes each: below 1 MiB */
+#define ROUND 16                      /* concurrent batches: their bytes are in memory */
 
 typedef WS_VEC(struct ws_item *) item_list;
 
-/* Items of one call, next to each other in a list. */
+/* The items of one call, adjacent in a list. */
 struct batch {
 	struct ws_item **items;
 	size_t count;
@@ -316,7 +317,7 @@ digests_of(struct ws_item *const *items, size_t count, struct ws_arena *a)
 	return all;
 }
 
-/* The reply of a call, unpacked; NULL with what that makes of its files in @a whole. */
+/* The reply of a call, unpacked; NULL, with the state of all its files in @a whole. */
 static void *
 read_reply(struct ws_unary *unary, const ProtobufCMessageDescriptor *type, struct ws_item *whole,
 	struct ws_arena *a)
@@ -325,25 +326,25 @@ read_reply(struct ws_unary *unary, const ProtobufCMessageDescriptor *type, struc
 	if (ws_unary_came(unary, whole)) {
 		reply = ws_protobuf_unpack(type, ws_buf_str(&unary->reply), a);
 		if (!reply) {
-			ws_item_say(whole, WS_CAME_REFUSED, "%s: a malformed reply", unary->call.method);
+			ws_item_set(whole, WS_CAME_REFUSED, "%s: a malformed reply", unary->call.method);
 		}
 	}
 	return reply;
 }
 
-/* What the server says of one file of a batch. */
+/* Sets the state of a file from its status in a batch. */
 static void
-say_status(struct ws_item *item, const Reapi__Status *status)
+set_item_status(struct ws_item *item, const Reapi__Status *status)
 {
 	if (!status || status->code == WS_RPC_OK) {
 		item->came = WS_CAME_WHOLE;
 		return;
 	}
-	ws_item_say(item, status->code == WS_RPC_NOT_FOUND ? WS_CAME_NOT : WS_CAME_REFUSED,
+	ws_item_set(item, status->code == WS_RPC_NOT_FOUND ? WS_CAME_NOT : WS_CAME_REFUSED,
 		"file %.12s: %s (gRPC status %d)", item->key, status->message, (int)status->code);
 }
 
-/* Items that want the same file. */
+/* Items with the same key. */
 struct wanted {
 	struct ws_item *item;
 	struct wanted *next;
@@ -372,35 +373,35 @@ find_items(const struct ws_map *index, const Reapi__Digest *digest)
 /* ---- getting ---- */
 
 static void
-take_file(struct ws_item *item, const ProtobufCBinaryData *data)
+write_file(struct ws_item *item, const ProtobufCBinaryData *data)
 {
 	struct ws_digest digest = ws_digest_bytes(data->data, data->len);
 	struct ws_err err = {0};
 	if (!ws_digest_is(&digest, item->key)) {
 		item->came = WS_CAME_WRONG;
 	} else if (!ws_fs_write(item->path, data->data, data->len, 0600, &err)) {
-		ws_item_say(item, WS_CAME_REFUSED, "%s", err.text);
+		ws_item_set(item, WS_CAME_REFUSED, "%s", err.text);
 		item->ours = true;
 	}
 }
 
 static void
-take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
+read_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
 	struct ws_map index = index_items(batch, a);
 	const Reapi__BatchReadBlobsResponse *reply =
 		read_reply(unary, &reapi__batch_read_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; i < batch->count; i++) {
-		ws_item_say(batch->items[i], reply ? WS_CAME_NOT : whole.came, "%s", whole.failure);
+		ws_item_set(batch->items[i], reply ? WS_CAME_NOT : whole.came, "%s", whole.failure);
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		const Reapi__BatchReadBlobsResponse__Response *one = reply->responses[i];
 		const struct wanted *wanted = find_items(&index, one->digest);
 		for (; wanted && wanted->item->came != WS_CAME_WHOLE; wanted = wanted->next) {
-			say_status(wanted->item, one->status);
+			set_item_status(wanted->item, one->status);
 			if (wanted->item->came == WS_CAME_WHOLE) {
-				take_file(wanted->item, &one->data);
+				write_file(wanted->item, &one->data);
 			}
 		}
 	}
@@ -420,7 +421,7 @@ prepare_read(const struct ws_blobs *blobs, const struct batch *batch, struct ws_
 
 /* ---- putting ---- */
 
-/* Leaves those in @a missing that the server has not. */
+/* Moves the items that the server lacks to @a missing. */
 static bool
 find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing, struct ws_arena *a)
 {
@@ -443,7 +444,7 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 		ws_map_add(&lacks, reply->missing_blob_digests[i]->hash, a);
 	}
 	for (size_t i = 0; i < items->len; i++) {
-		ws_item_say(items->at[i], whole.came, "%s", whole.failure);
+		ws_item_set(items->at[i], whole.came, "%s", whole.failure);
 		if (reply && ws_map_get(&lacks, items->at[i]->key)) {
 			*ws_vec_push(missing, a) = items->at[i];
 		}
@@ -463,7 +464,7 @@ read_item(struct ws_item *item, ProtobufCBinaryData *data, struct ws_arena *a)
 	}
 	struct ws_err err;
 	if (!ws_fs_read_at_most(item->path, (size_t)item->size_bytes, &bytes, &err)) {
-		ws_item_say(item, WS_CAME_REFUSED, "%s", err.text);
+		ws_item_set(item, WS_CAME_REFUSED, "%s", err.text);
 		return false;
 	}
 	*data = (ProtobufCBinaryData){bytes.len, (uint8_t *)ws_buf_copy(&bytes, a)};
@@ -492,7 +493,7 @@ prepare_update(const struct ws_blobs *blobs, const struct batch *batch, struct w
 }
 
 static void
-hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
+read_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
 	struct ws_map index = index_items(batch, a);
@@ -501,30 +502,30 @@ hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *
 	for (size_t i = 0; i < batch->count; i++) {
 		struct ws_item *item = batch->items[i];
 		if (item->came != WS_CAME_REFUSED && reply) {
-			ws_item_say(item, WS_CAME_REFUSED, "file %.12s: no word of it", item->key);
+			ws_item_set(item, WS_CAME_REFUSED, "file %.12s: not in the reply", item->key);
 		} else if (item->came != WS_CAME_REFUSED) {
-			ws_item_say(item, whole.came, "%s", whole.failure);
+			ws_item_set(item, whole.came, "%s", whole.failure);
 		}
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		const struct wanted *wanted = find_items(&index, reply->responses[i]->digest);
 		for (; wanted; wanted = wanted->next) {
-			say_status(wanted->item, reply->responses[i]->status);
+			set_item_status(wanted->item, reply->responses[i]->status);
 		}
 	}
 }
 
 /* ---- both ---- */
 
-/* The call of a batch, and what became of its files. */
+/* The two halves of a batch call: its request, and the states of its files. */
 struct direction {
 	void (*prepare)(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
 		struct ws_arena *a);
-	void (*hear)(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a);
+	void (*read)(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a);
 };
 
-static const struct direction reading = {prepare_read, take_batch},
-							  writing = {prepare_update, hear_update};
+static const struct direction reading = {prepare_read, read_batch},
+							  writing = {prepare_update, read_update};
 
 static bool
 run_round(const struct ws_blobs *blobs, const struct direction *direction,
@@ -538,7 +539,7 @@ run_round(const struct ws_blobs *blobs, const struct direction *direction,
 	bool ran = ws_unary_run(blobs->rpc, all, count, count * blobs->batch_bytes, a);
 	for (size_t i = 0; i < count; i++) {
 		if (ran) {
-			direction->hear(&batches[i], &all[i], a);
+			direction->read(&batches[i], &all[i], a);
 		}
 		ws_buf_release(&all[i].reply);
 	}
@@ -569,7 +570,7 @@ ws_blobs_get(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
 		struct ws_item *item = &items[i];
 		if (ws_digest_is(&empty, item->key)) {
 			item->came = WS_CAME_WHOLE;
-			take_file(item, &nothing);
+			write_file(item, &nothing);
 		} else if (item->size_bytes > 0) {
 			*ws_vec_push(is_small(blobs, item) ? &small : &large, a) = item;
 		}

@@ -1,7 +1,8 @@
 /**
- * blobs.h - files to and from the content-addressed storage of the Remote Execution API
+ * blobs.h - uploads and downloads files of the Remote Execution API's storage
  *
- * Small ones in batches, others as streams of their own; nothing is sent that is there.
+ * Small files in batches, large ones as streams of one call each, never whole in memory. Files
+ * that the server has are not sent.
  */
 #ifndef WS_REMOTE_BLOBS_H
 #define WS_REMOTE_BLOBS_H
@@ -10,20 +11,19 @@
 #include "remote/reapi.pb-c.h"
 #include "remote/server.h"
 
-/** Bytes of the files of a batch at most. */
+/** Limit of the files in a batch, in bytes. */
 #define WS_BATCH ((uint64_t)1 << 20)
 
 struct ws_blobs {
 	struct ws_rpc *rpc;
 	const char *instance; /**< "": none */
-	uint64_t batch_bytes; /**< what the server takes at once */
+	uint64_t batch_bytes; /**< the server's limit of a batch */
 };
 
-/** Of a file, or of the Action of a message; borrows from @a item. */
+/** The digest message of a file, or of a message's Action; borrows from @a item. */
 Reapi__Digest ws_blob_digest(const struct ws_item *item);
 
-/** As get_files and put_files of struct ws_remote_cache. Those whose size is not known are not
- * there. */
+/** As get_files and put_files of struct ws_remote_cache. Files of unknown size count as missing. */
 bool ws_blobs_get(const struct ws_blobs *blobs, struct ws_item *items, size_t count);
 bool ws_blobs_put(const struct ws_blobs *blobs, struct ws_item *items, size_t count);
 

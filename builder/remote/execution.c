@@ -1,6 +1,6 @@
-/* execution.c - a runner over the local one. What is to go away is sent in batches, since a round
- * trip for each would cost more than the rest; so is what came home. The streams of Execute have a
- * connection of their own, which is polled beside the children of this host. */
+/* execution.c - a runner on top of the local one. Actions are sent, and files fetched, in
+ * batches, since a round trip for each would dominate. Execute streams have a connection of
+ * their own, polled beside the children of this host, also while files are transferred. */
 #include "remote/execution.h"
 
 #include "base/fs.h"
@@ -18,32 +18,32 @@
 #include <string.h>
 
 #define TURN_MS 100
-#define ROUND 256 /* actions that are sent, or fetched, at once: their messages are in memory */
-#define KILLS 2   /* for memory, on workers, before it is said */
-#define LOSSES 5  /* of what an action left there, before it is said */
-#define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
-#define MOST_NAMES ((size_t)1 << 20)  /* bytes of those */
+#define ROUND 256 /* actions sent or fetched together: their messages are in memory */
+#define KILLS 2   /* kills for memory on workers, before the failure is reported */
+#define LOSSES 5  /* losses of kept outputs, before the failure is reported */
+#define NAMES "wheelsmith.platform/1" /* in the ledger: names that workers reported */
+#define MOST_NAMES ((size_t)1 << 20)  /* limit of these, in bytes */
 
-/* A job that is away. */
-struct away {
+/* A job running on the farm. */
+struct remote_job {
 	struct ws_operation op; /* first */
 	struct runner *r;
 	struct ws_job *job;
 	int64_t started_ms;
-	int64_t due_ms; /* when it may be sent */
+	int64_t due_ms; /* not sent before */
 	unsigned kills;
-	unsigned seen_ended; /* how many had ended when it was refused */
+	unsigned seen_ended; /* value of x->ended at the last refusal */
 	bool timed_out;
-	size_t at; /* among those that are open */
-	/* While files come. */
+	size_t at; /* index in r->open */
+	/* While files are fetched: */
 	Reapi__ExecuteResponse *response;
 	struct ws_worker_result files;
 };
 
-typedef WS_VEC(struct away *) away_list;
+typedef WS_VEC(struct remote_job *) remote_job_list;
 
-/* A job that runs here. */
-struct at_home {
+/* A job running on this host. */
+struct local_job {
 	unsigned id;
 	struct ws_need need;
 };
@@ -51,7 +51,7 @@ struct at_home {
 struct ws_execution {
 	struct ws_executor executor;
 	struct ws_execution_config config;
-	const char *name; /* of the farm, for people */
+	const char *name; /* of the farm, for messages */
 	struct farm_hosts {
 		struct ws_worker_files platform; /* first */
 		struct ws_execution *x;
@@ -59,13 +59,13 @@ struct ws_execution {
 	struct ws_remote_cache *cache; /* files */
 	struct ws_rpc *rpc;            /* Execute */
 	struct ws_remote_actions actions;
-	size_t trees_put; /* of the items of `actions`, so many are on the server */
+	size_t trees_put; /* number of items of `actions` that are on the server */
 	struct ws_names names;
-	bool is_over; /* the farm is not asked any more */
-	bool said_queued;
-	bool heard_running;    /* some worker took something */
-	unsigned ended;        /* actions that it ran to their end */
-	struct runner *runner; /* that runs; NULL: none */
+	bool is_over; /* the farm is not used any more */
+	bool has_warned;
+	bool has_started;      /* a worker has started something */
+	unsigned ended;        /* actions that ended on the farm */
+	struct runner *runner; /* the current runner; NULL: none */
 };
 
 struct runner {
@@ -75,20 +75,20 @@ struct runner {
 	const struct ws_work *work;
 	struct ws_budget budget; /* of this host */
 	struct ws_arena *a;
-	away_list fresh, open, ended, homeless;
-	WS_VEC(struct at_home) at_home;
-	WS_VEC(struct ws_done) finished; /* last in first out */
+	remote_job_list fresh, open, ended, unsent;
+	WS_VEC(struct local_job) local_jobs;
+	WS_VEC(struct ws_done) finished; /* last in, first out */
 	WS_VEC(struct ws_unary *) cancels;
 	bool stopping;
 	int64_t stopped_ms;
 };
 
-/* The first of @a list that are due; it has the others from then on. */
-static away_list
-take_round(const struct runner *r, away_list *list, struct ws_arena *a)
+/* Moves the due jobs from the front of @a list to a round. */
+static remote_job_list
+take_round(const struct runner *r, remote_job_list *list, struct ws_arena *a)
 {
 	int64_t until_ms = r->stopping || r->x->is_over ? INT64_MAX : ws_clock_ms();
-	away_list round = {0};
+	remote_job_list round = {0};
 	size_t kept = 0;
 	for (size_t i = 0; i < list->len; i++) {
 		if (round.len < ROUND && list->at[i]->due_ms <= until_ms) {
@@ -101,9 +101,9 @@ take_round(const struct runner *r, away_list *list, struct ws_arena *a)
 	return round;
 }
 
-/* How long it can be waited for others before something of @a list is due. */
+/* Time until something in @a list is due, at most @a most_ms. */
 static int64_t
-due_in_ms(const away_list *list, int64_t most_ms)
+due_in_ms(const remote_job_list *list, int64_t most_ms)
 {
 	int64_t now_ms = ws_clock_ms(), least_ms = most_ms;
 	for (size_t i = 0; i < list->len && least_ms > 0; i++) {
@@ -113,7 +113,7 @@ due_in_ms(const away_list *list, int64_t most_ms)
 	return least_ms > 0 ? least_ms : 0;
 }
 
-/* ---- what stays there ---- */
+/* ---- outputs kept on the farm ---- */
 
 static bool
 has(const struct ws_runner *self, const char *digest)
@@ -124,7 +124,7 @@ has(const struct ws_runner *self, const char *digest)
 }
 
 static void
-keep_there(struct ws_execution *x, const struct ws_job *job, const struct ws_done *done)
+note_kept_outputs(struct ws_execution *x, const struct ws_job *job, const struct ws_done *done)
 {
 	struct ws_arena *a = x->actions.trees.a;
 	for (size_t i = 0; job->action->transient && done->code == 0 && i < job->action->output_count;
@@ -135,9 +135,9 @@ keep_there(struct ws_execution *x, const struct ws_job *job, const struct ws_don
 	}
 }
 
-/* True: it takes something that is not here. */
+/* True if an input exists on the farm only. */
 static bool
-takes_what_stayed(const struct away *w)
+has_kept_input(const struct remote_job *w)
 {
 	const struct ws_action *action = w->job->action;
 	for (size_t i = 0; i < action->input_count; i++) {
@@ -148,9 +148,9 @@ takes_what_stayed(const struct away *w)
 	return false;
 }
 
-/* It is not there any more, for this one or for another. */
+/* True if a transient input is lost. */
 static bool
-lacks_input(const struct away *w)
+lacks_input(const struct remote_job *w)
 {
 	const struct ws_action *action = w->job->action;
 	for (size_t i = 0; i < action->input_count; i++) {
@@ -162,14 +162,14 @@ lacks_input(const struct away *w)
 	return false;
 }
 
-/* ---- at home ---- */
+/* ---- jobs on this host ---- */
 
 static bool
 fits_here(const struct runner *r, const struct ws_action *action, struct ws_need need)
 {
 	struct ws_budget budget = r->budget;
 	return ws_budget_take(&budget, need)
-		&& (r->at_home.len == 0 || r->local->has_room(r->local, action, need));
+		&& (r->local_jobs.len == 0 || r->local->has_room(r->local, action, need));
 }
 
 static bool
@@ -179,26 +179,26 @@ start_here(struct runner *r, struct ws_job *job, struct ws_err *err)
 		return false;
 	}
 	ws_budget_take(&r->budget, job->need);
-	*ws_vec_push(&r->at_home, r->a) = (struct at_home){job->id, job->need};
+	*ws_vec_push(&r->local_jobs, r->a) = (struct local_job){job->id, job->need};
 	return true;
 }
 
 static void
 ended_here(struct runner *r, unsigned id)
 {
-	for (size_t i = 0; i < r->at_home.len; i++) {
-		if (r->at_home.at[i].id == id) {
-			ws_budget_give(&r->budget, r->at_home.at[i].need);
-			r->at_home.at[i] = r->at_home.at[--r->at_home.len];
+	for (size_t i = 0; i < r->local_jobs.len; i++) {
+		if (r->local_jobs.at[i].id == id) {
+			ws_budget_give(&r->budget, r->local_jobs.at[i].need);
+			r->local_jobs.at[i] = r->local_jobs.at[--r->local_jobs.len];
 			return;
 		}
 	}
 }
 
-/* ---- ends ---- */
+/* ---- ends of jobs ---- */
 
 static void
-finish(struct away *w, const struct ws_done *done)
+finish(struct remote_job *w, const struct ws_done *done)
 {
 	struct runner *r = w->r;
 	struct ws_done *last = ws_vec_push(&r->finished, r->a);
@@ -209,13 +209,13 @@ finish(struct away *w, const struct ws_done *done)
 }
 
 static void
-finish_stopped(struct away *w)
+finish_stopped(struct remote_job *w)
 {
 	finish(w, &(struct ws_done){.code = -1, .stopped = true});
 }
 
 static void
-finish_late(struct away *w)
+finish_late(struct remote_job *w)
 {
 	w->timed_out = true;
 	finish(w,
@@ -224,7 +224,7 @@ finish_late(struct away *w)
 }
 
 static void
-fail(struct away *w, const struct ws_err *err)
+fail(struct remote_job *w, const struct ws_err *err)
 {
 	struct ws_done done = {.code = 0};
 	done.failure = WS_NEW(w->job->a, struct ws_err);
@@ -232,9 +232,9 @@ fail(struct away *w, const struct ws_err *err)
 	finish(w, &done);
 }
 
-/* What it takes is asked for no more, so that it is made again. */
+/* Forget its inputs, so that they are built again. */
 static void
-finish_without_inputs(struct away *w)
+finish_without_inputs(struct remote_job *w)
 {
 	struct ws_remote_actions *all = &w->r->x->actions;
 	for (size_t i = 0; i < w->job->action->input_count; i++) {
@@ -246,9 +246,9 @@ finish_without_inputs(struct away *w)
 	finish(w, &(struct ws_done){.code = -1, .lacks_input = true});
 }
 
-/* The farm does not do it: it is done here, where that may be. */
+/* The farm cannot run it: run it on this host if `remote,local` allows that. */
 static void
-not_there(struct away *w, const struct ws_err *err)
+run_here_or_fail(struct remote_job *w, const struct ws_err *err)
 {
 	struct runner *r = w->r;
 	struct ws_execution *x = r->x;
@@ -258,29 +258,29 @@ not_there(struct away *w, const struct ws_err *err)
 		fail(w, err);
 	} else {
 		if (!x->is_over) {
-			ws_events_warn(x->config.events, "%s: what is left is built here", err->text);
+			ws_events_warn(x->config.events, "%s: the rest is built here", err->text);
 		}
 		x->is_over = true;
-		*ws_vec_push(&r->homeless, r->a) = w;
+		*ws_vec_push(&r->unsent, r->a) = w;
 	}
 }
 
 static void
-start_homeless(struct runner *r)
+start_unsent(struct runner *r)
 {
-	while (r->homeless.len > 0) {
-		struct away *w = r->homeless.at[r->homeless.len - 1];
+	while (r->unsent.len > 0) {
+		struct remote_job *w = r->unsent.at[r->unsent.len - 1];
 		struct ws_err err;
 		if (r->stopping) {
-			r->homeless.len--;
+			r->unsent.len--;
 			finish_stopped(w);
 		} else if (lacks_input(w)) {
-			r->homeless.len--;
+			r->unsent.len--;
 			finish_without_inputs(w);
 		} else if (!fits_here(r, w->job->action, w->job->need)) {
 			return;
 		} else {
-			r->homeless.len--;
+			r->unsent.len--;
 			if (start_here(r, w->job, &err)) {
 				ws_operation_release(&w->op);
 			} else {
@@ -290,21 +290,21 @@ start_homeless(struct runner *r)
 	}
 }
 
-/* ---- going ---- */
+/* ---- sending ---- */
 
 static void
 on_end(struct ws_call *call)
 {
-	struct away *w = (struct away *)call;
+	struct remote_job *w = (struct remote_job *)call;
 	struct runner *r = w->r;
-	struct away *last = r->open.at[--r->open.len];
+	struct remote_job *last = r->open.at[--r->open.len];
 	r->open.at[w->at] = last;
 	last->at = w->at;
 	*ws_vec_push(&r->ended, r->a) = w;
 }
 
 static void
-ask(struct away *w)
+start_operation(struct remote_job *w)
 {
 	struct runner *r = w->r;
 	ws_operation_prepare(&w->op);
@@ -314,9 +314,9 @@ ask(struct away *w)
 	ws_rpc_start(r->x->rpc, &w->op.call);
 }
 
-/* All that @a own lists, and what is not there yet of trees and helper. */
+/* Uploads the files of @a own, and the trees and helper that the server lacks. */
 static bool
-put(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
+upload(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
 {
 	struct ws_directories *trees = &x->actions.trees;
 	struct ws_item *first = trees->items.at + x->trees_put;
@@ -335,13 +335,13 @@ send_fresh(struct runner *r)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_directories own = {.a = a};
 	struct ws_err err = {0};
-	away_list round = take_round(r, &r->fresh, a), going = {0};
+	remote_job_list round = take_round(r, &r->fresh, a), going = {0};
 	for (size_t i = 0; i < round.len; i++) {
-		struct away *w = round.at[i];
+		struct remote_job *w = round.at[i];
 		if (r->stopping) {
 			finish_stopped(w);
 		} else if (r->x->is_over) {
-			*ws_vec_push(&r->homeless, r->a) = w;
+			*ws_vec_push(&r->unsent, r->a) = w;
 		} else if (lacks_input(w)) {
 			finish_without_inputs(w);
 		} else if (ws_remote_action_make(&r->x->actions, w->job, &own, &w->op.action, &err)) {
@@ -352,51 +352,51 @@ send_fresh(struct runner *r)
 			fail(w, &err);
 		}
 	}
-	bool sent = going.len == 0 || put(r->x, &own, &err);
+	bool sent = going.len == 0 || upload(r->x, &own, &err);
 	for (size_t i = 0; i < going.len; i++) {
 		if (sent) {
-			ask(going.at[i]);
+			start_operation(going.at[i]);
 		} else if (ws_stop_asked(r->x->config.stop)) {
 			finish_stopped(going.at[i]);
 		} else {
-			not_there(going.at[i], &err);
+			run_here_or_fail(going.at[i], &err);
 		}
 	}
 }
 
-/* ---- coming home ---- */
+/* ---- results ---- */
 
 static void
-say_of_server(struct away *w)
+fail_with_server_text(struct remote_job *w)
 {
 	struct ws_err err;
 	ws_err_set(
 		&err, WS_ERR_FETCH, "%s: '%s': %s", w->r->x->name, w->job->action->subject, w->op.text);
-	not_there(w, &err);
+	run_here_or_fail(w, &err);
 }
 
-/* What it takes was left there, and is not there any more. */
+/* An input that was kept on the farm is lost. */
 static void
-lose(struct away *w)
+handle_lost_input(struct remote_job *w)
 {
 	if (w->job->attempt < LOSSES) {
 		finish_without_inputs(w);
 	} else {
-		snprintf(w->op.text, sizeof(w->op.text), "it lost what this takes %d times", LOSSES);
-		say_of_server(w);
+		snprintf(w->op.text, sizeof(w->op.text), "the farm lost an input %d times", LOSSES);
+		fail_with_server_text(w);
 	}
 }
 
-/* An operation has ended: what it made is to be fetched, or it is asked for once more. */
+/* An operation has ended: fetch its files, or send it again. */
 static void
-hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
+handle_end(struct remote_job *w, struct ws_arena *a, ws_item_list *items, remote_job_list *coming)
 {
 	struct runner *r = w->r;
 	if (w->seen_ended != r->x->ended) {
 		w->seen_ended = r->x->ended;
-		w->op.refusals = 0; /* full, but it gets on */
+		w->op.refusals = 0; /* the farm is full, but makes progress */
 	}
-	switch (ws_operation_hear(&w->op, w->job->a, &w->response)) {
+	switch (ws_operation_read_end(&w->op, w->job->a, &w->response)) {
 	case WS_OPERATION_DONE: {
 		r->x->ended++;
 		const char *dir =
@@ -413,8 +413,8 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 		return;
 	}
 	case WS_OPERATION_MISSING:
-		if (w->op.attempts > 1 && takes_what_stayed(w)) {
-			lose(w);
+		if (w->op.attempts > 1 && has_kept_input(w)) {
+			handle_lost_input(w);
 			return;
 		}
 		r->x->trees_put = 0;
@@ -428,13 +428,13 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 		finish_late(w);
 		return;
 	case WS_OPERATION_FAILED:
-		say_of_server(w);
+		fail_with_server_text(w);
 	}
 }
 
-/* From one moment to another by clocks of others; 0: not told. No more than it was away. */
+/* Time between two timestamps of other clocks, at most the time since the start; 0: unknown. */
 static uint64_t
-between_ms(const struct away *w, const Reapi__Timestamp *from, const Reapi__Timestamp *to)
+between_ms(const struct remote_job *w, const Reapi__Timestamp *from, const Reapi__Timestamp *to)
 {
 	if (!from || !to) {
 		return 0;
@@ -445,9 +445,9 @@ between_ms(const struct away *w, const Reapi__Timestamp *from, const Reapi__Time
 	return ms <= 0 ? 0 : ms < away_ms ? (uint64_t)ms : (uint64_t)away_ms;
 }
 
-/* What was kept of an earlier run waited then, not now. */
+/* A cached result reports the waiting time of an earlier run: ignore it. */
 static struct ws_worker_run
-elsewhere_of(const struct away *w)
+worker_run_of(const struct remote_job *w)
 {
 	const Reapi__ExecutedActionMetadata *m = w->response->result->execution_metadata;
 	struct ws_worker_run elsewhere = {.worker = m && m->worker[0] ? m->worker : "a worker"};
@@ -460,7 +460,7 @@ elsewhere_of(const struct away *w)
 }
 
 static void
-take_home(struct away *w, const ws_item_list *items)
+accept_result(struct remote_job *w, const ws_item_list *items)
 {
 	struct ws_execution *x = w->r->x;
 	struct ws_done done = {0};
@@ -469,28 +469,28 @@ take_home(struct away *w, const ws_item_list *items)
 		ws_worker_result_accept(&w->files, items, w->job, x->config.store, &x->names, &done, &err);
 	switch (home) {
 	case WS_WORKER_RESULT_WHOLE:
-		done.elsewhere = elsewhere_of(w);
+		done.elsewhere = worker_run_of(w);
 		bool killed = done.signal == SIGKILL || done.says == WS_LOG_SAYS_KILLED;
 		if (killed && w->job->attempt == 1 && w->kills++ < KILLS) {
 			w->op.skip_cache = true;
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 			return;
 		}
-		keep_there(x, w->job, &done);
+		note_kept_outputs(x, w->job, &done);
 		finish(w, &done);
 		return;
 	case WS_WORKER_RESULT_LOST:
 		w->op.skip_cache = true;
-		snprintf(w->op.text, sizeof(w->op.text), "what it made is not there");
+		snprintf(w->op.text, sizeof(w->op.text), "an output is missing on the server");
 		if (w->kills++ < KILLS) {
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 		} else {
-			say_of_server(w);
+			fail_with_server_text(w);
 		}
 		return;
 	case WS_WORKER_RESULT_OTHER_HOST:
 	case WS_WORKER_RESULT_NOT_RUN:
-		/* What was kept may be of workers as they were, or of another action. */
+		/* A cached result may belong to earlier workers or to a different action. */
 		if (w->response->cached_result && !w->op.skip_cache) {
 			w->op.skip_cache = true;
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
@@ -499,10 +499,10 @@ take_home(struct away *w, const ws_item_list *items)
 		if (home == WS_WORKER_RESULT_OTHER_HOST) {
 			ws_err_cure(&err,
 				w->job->action->platform
-					? "give them one image, or name in 'platform' what those of one kind have"
+					? "use one worker image, or select one by 'platform'"
 					: "a farm whose image has this host's compiler and headers shares results");
 		}
-		not_there(w, &err);
+		run_here_or_fail(w, &err);
 		return;
 	case WS_WORKER_RESULT_WRONG:
 		fail(w, &err);
@@ -514,44 +514,44 @@ collect_ended(struct runner *r)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_item_list items = {0};
-	away_list round = take_round(r, &r->ended, a), coming = {0};
+	remote_job_list round = take_round(r, &r->ended, a), coming = {0};
 	for (size_t i = 0; i < round.len; i++) {
-		struct away *w = round.at[i];
+		struct remote_job *w = round.at[i];
 		if (w->timed_out) {
 			finish_late(w);
 		} else if (r->stopping) {
 			finish_stopped(w);
 		} else {
-			hear(w, a, &items, &coming);
+			handle_end(w, a, &items, &coming);
 		}
 	}
 	bool ran = items.len == 0 || r->x->cache->get_files(r->x->cache, items.at + 1, items.len - 1);
 	for (size_t i = 0; i < coming.len; i++) {
 		if (ran) {
-			take_home(coming.at[i], &items);
+			accept_result(coming.at[i], &items);
 		} else {
 			finish_stopped(coming.at[i]);
 		}
 	}
 }
 
-/* ---- looking after what is open ---- */
+/* ---- open operations ---- */
 
 static void
-cancel(struct away *w)
+cancel(struct remote_job *w)
 {
 	struct runner *r = w->r;
 	struct ws_unary *unary = WS_NEW(r->a, struct ws_unary);
-	if (ws_operation_take_back(&w->op, unary, r->a)) {
+	if (ws_operation_prepare_cancel(&w->op, unary, r->a)) {
 		*ws_vec_push(&r->cancels, r->a) = unary;
 		ws_rpc_start(r->x->rpc, &unary->call);
 	}
 	ws_rpc_cancel(r->x->rpc, &w->op.call);
 }
 
-/* Those that have ended are released. */
+/* True if all cancellations have ended; releases them. */
 static bool
-cancels_are_out(struct runner *r)
+cancels_have_ended(struct runner *r)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < r->cancels.len; i++) {
@@ -566,15 +566,15 @@ cancels_are_out(struct runner *r)
 }
 
 static void
-look_after(struct runner *r)
+check_operations(struct runner *r)
 {
 	struct ws_execution *x = r->x;
 	int64_t now_ms = ws_clock_ms();
 	bool waits = false;
 	for (size_t i = r->open.len; i-- > 0;) {
-		struct away *w = r->open.at[i];
+		struct remote_job *w = r->open.at[i];
 		const struct ws_operation *op = &w->op;
-		x->heard_running = x->heard_running || op->stage >= WS_STAGE_EXECUTING;
+		x->has_started = x->has_started || op->stage >= WS_STAGE_EXECUTING;
 		waits = waits || ws_operation_waits_long(op, now_ms);
 		if (op->stage == WS_STAGE_EXECUTING && w->job->deadline_ms && !r->stopping
 			&& now_ms - op->staged_ms > (int64_t)w->job->deadline_ms) {
@@ -582,13 +582,13 @@ look_after(struct runner *r)
 			cancel(w);
 		}
 	}
-	if (waits && !x->heard_running && !x->said_queued) {
-		x->said_queued = true;
+	if (waits && !x->has_started && !x->has_warned) {
+		x->has_warned = true;
 		ws_farm_warn_queued(x->config.events, x->name);
 	}
 }
 
-/* Called while files are sent or fetched, which may take minutes: reads the streams of Execute, and
+/* Called while files are sent or fetched, which may take minutes: reads the Execute streams and
  * polls the jobs of this host. */
 static void
 work_beside(void *execution)
@@ -600,10 +600,10 @@ work_beside(void *execution)
 	}
 	if (r->open.len > 0) {
 		ws_rpc_turn(x->rpc, 0);
-		look_after(r);
+		check_operations(r);
 	}
 	struct ws_done done;
-	while (r->at_home.len > 0 && r->local->wait(r->local, 0, &done) == WS_WAIT_DONE) {
+	while (r->local_jobs.len > 0 && r->local->wait(r->local, 0, &done) == WS_WAIT_DONE) {
 		ended_here(r, done.id);
 		*ws_vec_push(&r->finished, r->a) = done;
 	}
@@ -624,7 +624,7 @@ has_room(const struct ws_runner *self, const struct ws_action *action, struct ws
 	const struct runner *r = (const struct runner *)self;
 	const struct ws_execution *x = r->x;
 	return goes_away(self, action) ? r->fresh.len + r->open.len + r->ended.len < x->config.slots
-								   : r->homeless.len == 0 && fits_here(r, action, need);
+								   : r->unsent.len == 0 && fits_here(r, action, need);
 }
 
 static bool
@@ -633,18 +633,18 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 	struct runner *r = (struct runner *)self;
 	if (job->action->platform && !ws_remote_action_can(job->action)) {
 		return ws_err_set(err, WS_ERR_BUILD,
-			"'%s' takes what is not sent to %s, which alone has its %s", job->action->subject,
-			r->x->name, job->action->tool.name);
+			"'%s' has inputs that cannot be sent to %s, which alone has its %s",
+			job->action->subject, r->x->name, job->action->tool.name);
 	}
 	if (!goes_away(self, job->action)) {
 		return start_here(r, job, err);
 	}
-	struct away *w = WS_NEW(job->a, struct away);
+	struct remote_job *w = WS_NEW(job->a, struct remote_job);
 	w->r = r;
 	w->job = job;
 	w->started_ms = ws_clock_ms();
 	w->op.instance = r->x->config.instance;
-	/* What was kept of one whose files are gone has none either. */
+	/* A cached result of an action with lost files has lost them, too. */
 	w->op.skip_cache = job->action->fresh || job->attempt > 1;
 	*ws_vec_push(&r->fresh, r->a) = w;
 	return true;
@@ -657,21 +657,21 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 	struct ws_execution *x = r->x;
 	int64_t until_ms = ws_clock_ms() + timeout_ms;
 	for (;;) {
-		/* Before anything is sent: what they make room for goes together. */
+		/* First: the nodes that these ends make ready are sent together. */
 		if (r->finished.len > 0) {
 			*done = r->finished.at[--r->finished.len];
 			return WS_WAIT_DONE;
 		}
 		send_fresh(r);
-		if (r->open.len > 0 || !cancels_are_out(r)) {
+		if (r->open.len > 0 || !cancels_have_ended(r)) {
 			ws_rpc_turn(x->rpc, 0);
-			look_after(r);
+			check_operations(r);
 		}
 		bool waited = r->stopping && ws_clock_ms() - r->stopped_ms > WS_TAKE_BACK_MS;
-		if (!r->stopping || waited || cancels_are_out(r)) {
+		if (!r->stopping || waited || cancels_have_ended(r)) {
 			collect_ended(r);
 		}
-		start_homeless(r);
+		start_unsent(r);
 		if (r->finished.len > 0) {
 			continue;
 		}
@@ -763,7 +763,7 @@ ask_host(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf
 		.store = x->config.store,
 		.events = x->config.events,
 		.stop = x->config.stop,
-		.said_queued = &x->said_queued,
+		.has_warned = &x->has_warned,
 	};
 	WS_AUTO_BUF struct ws_buf all = {0};
 	struct ws_digest looks;
@@ -776,8 +776,7 @@ ask_host(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf
 	return ws_farm_workers_query(&probe, &all, told, err);
 }
 
-/* What a farm was found to have is worth asking for at once the next time; that it has it, is not
- * remembered. */
+/* Stores the names that workers reported, for the first query of the next run; not their states. */
 static void
 remember_names(struct ws_execution *x)
 {
@@ -791,7 +790,7 @@ remember_names(struct ws_execution *x)
 		return;
 	}
 	if (names.len > MOST_NAMES) {
-		ws_buf_clear(&names); /* of many farms by now, or of one that tells too much */
+		ws_buf_clear(&names); /* of many farms, or of one that reports too much */
 	}
 	looks = ws_digest_bytes("", 0);
 	ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &looks);

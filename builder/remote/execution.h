@@ -1,15 +1,15 @@
 /**
- * execution.h - actions run by a build farm: Execution of the Remote Execution API (v2)
+ * execution.h - runs actions on a build farm: Execution of the Remote Execution API (v2)
  *
- * Farms are many (BuildGrid, Buildbarn, NativeLink, BuildBuddy and their like); they share the
- * protocol. What may run there is what says which files of this host its tool consists of, and
- * takes nothing but trees and stored files: compilations. Linking, checking and packing stay here.
+ * For BuildGrid, Buildbarn, NativeLink, BuildBuddy and other servers of this protocol. An action
+ * can run there if it names the host files of its tool and uses only trees and stored files:
+ * compilations. Linking, checking and packing run on this host.
  *
- * An action goes there with its trees, its order and the program that carries it out
- * (wheelsmith-exec). That program holds the worker's compiler against the one that was chosen, and
- * reports what was read. What was read outside of trees must be the same here, or, of an action
- * with a platform, on all workers; else the result is not taken. So results have the keys that they
- * would have on any host with those files.
+ * An action is sent with its trees, its order, and the program that runs it (wheelsmith-exec).
+ * This program compares the worker's compiler with the chosen one and reports what was read.
+ * Files that were read outside of trees must be equal on this host or, for an action of workers
+ * (engine/worker_files.h), on all workers; otherwise the result is refused. So results have the
+ * same keys as on any host with these files.
  */
 #ifndef WS_REMOTE_EXECUTION_H
 #define WS_REMOTE_EXECUTION_H
@@ -25,9 +25,9 @@ struct ws_execution_config {
 	const char *instance;          /**< "": none */
 	const char *const *properties; /**< of the platform, "NAME=VALUE" */
 	size_t property_count;
-	unsigned slots;     /**< how many actions are there at most; 0: WS_EXECUTION_SLOTS */
+	unsigned slots;     /**< most concurrent actions; 0: WS_EXECUTION_SLOTS */
 	const char *helper; /**< path of wheelsmith-exec */
-	bool falls_back;    /**< what the farm does not do is done here */
+	bool falls_back;    /**< run on this host what the farm cannot run */
 	const struct ws_store *store;
 	struct ws_ledger *ledger;
 	const struct ws_events *events;
@@ -38,7 +38,7 @@ struct ws_execution_config {
 
 struct ws_execution;
 
-/** Asks nobody yet. NULL: WS_ERR_CONFIG, the helper is not there. */
+/** Sends nothing yet. NULL: WS_ERR_CONFIG, the helper is missing. */
 struct ws_execution *ws_execution_open(
 	const struct ws_execution_config *config, struct ws_arena *a, struct ws_err *err);
 

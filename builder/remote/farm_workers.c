@@ -13,26 +13,26 @@
 #include <time.h>
 
 #define TURN_MS 100
-#define ABOUT_NAMES_MS 60000 /* others wait: it is a miss where the farm is that busy */
+#define ABOUT_NAMES_MS 60000 /* the build waits for the answer: a busy farm is a miss */
 
 void
 ws_farm_warn_queued(const struct ws_events *events, const char *farm)
 {
 	ws_events_warn(events,
-		"%s has had actions queued for a minute and runs none: perhaps no worker has the "
-		"properties that are asked for",
+		"%s has queued actions for a minute and started none: perhaps no worker has the requested "
+		"properties",
 		farm);
 }
 
-/* Removes the operation from the farm's queue, also when the run is to stop: then ws_rpc_run would
- * send nothing. */
+/* Removes the operation from the farm's queue, even if a stop was requested: then ws_rpc_run
+ * would send nothing. */
 static void
 cancel_query(const struct ws_farm_workers_query *p, struct ws_operation *op)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_unary unary = {0};
 	int64_t until_ms = ws_clock_ms() + WS_TAKE_BACK_MS;
-	if (ws_operation_take_back(op, &unary, a)) {
+	if (ws_operation_prepare_cancel(op, &unary, a)) {
 		ws_rpc_start(p->rpc, &unary.call);
 		while (!unary.call.ended && ws_clock_ms() < until_ms) {
 			ws_rpc_turn(p->rpc, 0);
@@ -44,7 +44,7 @@ cancel_query(const struct ws_farm_workers_query *p, struct ws_operation *op)
 	ws_rpc_cancel(p->rpc, &op->call);
 }
 
-/* Until the operation ends; false: the run is to stop. */
+/* Waits for the end of the operation; false: a stop was requested. */
 static bool
 wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct ws_err *err)
 {
@@ -52,9 +52,9 @@ wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct 
 	ws_rpc_start(p->rpc, &op->call);
 	while (!op->call.ended && !ws_stop_asked(p->stop)) {
 		ws_rpc_turn(p->rpc, TURN_MS);
-		if (!*p->said_queued && ws_operation_waits_long(op, ws_clock_ms())) {
+		if (!*p->has_warned && ws_operation_waits_long(op, ws_clock_ms())) {
 			ws_farm_warn_queued(p->events, p->platform->name);
-			*p->said_queued = true;
+			*p->has_warned = true;
 		}
 	}
 	bool stopped = !op->call.ended;
@@ -65,14 +65,14 @@ wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct 
 }
 
 static bool
-has_taken(const struct ws_farm_workers_query *p, struct ws_directories *own, struct ws_err *err)
+upload_query(const struct ws_farm_workers_query *p, struct ws_directories *own, struct ws_err *err)
 {
 	struct ws_item helper = p->actions->trees.items.at[0];
 	return ws_cache_put_all(p->cache, &helper, 1, p->platform->name, err)
 		&& ws_cache_put_all(p->cache, own->items.at, own->items.len, p->platform->name, err);
 }
 
-/* False: the run is to stop. */
+/* False: a stop was requested. */
 static bool
 pause_for(const struct ws_farm_workers_query *p, unsigned pause_ms)
 {
@@ -89,23 +89,23 @@ run(const struct ws_farm_workers_query *p, struct ws_operation *op, struct ws_di
 {
 	enum ws_operation_end end;
 	do {
-		if (!has_taken(p, own, err)) {
+		if (!upload_query(p, own, err)) {
 			return ws_stop_asked(p->stop) ? ws_stop_err(p->stop, err) : false;
 		}
 		if (!wait_for(p, op, err)) {
 			return false;
 		}
-		end = ws_operation_hear(op, own->a, response);
+		end = ws_operation_read_end(op, own->a, response);
 		if (end == WS_OPERATION_AGAIN && !pause_for(p, op->pause_ms)) {
 			return ws_stop_err(p->stop, err);
 		}
 	} while (end == WS_OPERATION_AGAIN || end == WS_OPERATION_MISSING);
 	return end == WS_OPERATION_DONE
-		|| ws_err_set(err, WS_ERR_FETCH, "%s does not say what its workers are: %s",
-			p->platform->name, op->text);
+		|| ws_err_set(
+			err, WS_ERR_FETCH, "cannot query a worker of %s: %s", p->platform->name, op->text);
 }
 
-/* The report of names, then the text of the host. */
+/* Reads the report about names, then the description of the host. */
 static bool
 read_answers(const struct ws_farm_workers_query *p, struct ws_item *items, struct ws_buf *told,
 	struct ws_arena *a, struct ws_err *err)
@@ -119,7 +119,7 @@ read_answers(const struct ws_farm_workers_query *p, struct ws_item *items, struc
 	}
 	return ws_report_read(ws_buf_str(&text), a, &report, err)
 		&& (ws_worker_files_add_report(p->platform, &report, &name)
-			|| ws_err_set(err, WS_ERR_BUILD, "'%s' is another there than on others", name));
+			|| ws_err_set(err, WS_ERR_BUILD, "'%s' differs between workers", name));
 }
 
 static bool
@@ -135,7 +135,7 @@ fetch(const struct ws_farm_workers_query *p, const Reapi__ActionResult *result, 
 			ws_path_join(a, p->store->path, "partial", NULL), "probe-", a, &scratch, err)) {
 		return false;
 	}
-	*ws_vec_push(&items, a) = (struct ws_item){0}; /* as of worker_result.h */
+	*ws_vec_push(&items, a) = (struct ws_item){0}; /* index 0 is unused (worker_result.h) */
 	for (size_t i = 0; i < count; i++) {
 		there = ws_worker_result_add_file(result, names[i], scratch.path, a, &items) > 0 && there;
 	}
@@ -151,8 +151,7 @@ fetch(const struct ws_farm_workers_query *p, const Reapi__ActionResult *result, 
 		if (items.at[i].came != WS_CAME_WHOLE) {
 			const char *failure = items.at[i].failure;
 			return ws_err_set(err, WS_ERR_FETCH, "%s",
-				failure[0] ? failure
-						   : "its answer is gone, or has other bytes than its digest says");
+				failure[0] ? failure : "its answer is missing, or does not match its digest");
 		}
 	}
 	return read_answers(p, items.at + 1, told, a, err);
@@ -170,7 +169,7 @@ ws_farm_workers_query(const struct ws_farm_workers_query *p, const struct ws_buf
 	op.call.deadline_ms = told ? 0 : ABOUT_NAMES_MS;
 	bool done = run(p, &op, &own, &response, err)
 		&& (fetch(p, response->result, told, a, err)
-			|| ws_err_wrap(err, "what a worker of %s is", p->platform->name));
+			|| ws_err_wrap(err, "a worker of %s", p->platform->name));
 	ws_operation_release(&op);
 	return done;
 }

@@ -1,7 +1,8 @@
 /**
- * farm_workers.h - a farm is asked what its hosts are
+ * farm_workers.h - asks a worker of a farm about its host
  *
- * One action, which any worker may get: what it tells is held against what others do later.
+ * Runs one action, on any worker, that reports files and compilers. Later reports of other
+ * workers must agree with it.
  */
 #ifndef WS_REMOTE_FARM_WORKERS_H
 #define WS_REMOTE_FARM_WORKERS_H
@@ -22,15 +23,16 @@ struct ws_farm_workers_query {
 	const struct ws_store *store;
 	const struct ws_events *events;
 	struct ws_stop *stop;
-	bool *said_queued; /**< the warning below was given */
+	bool *has_warned; /**< ws_farm_warn_queued was called */
 };
 
-/** Has the platform learn about @a names, a line each, and appends what it tells of its compilers
- * to @a told, for which it waits as long as the farm is busy; NULL: that is not wanted. */
+/** Queries a worker about @a names, one a line, and adds its report. @a told (NULL: not
+ * requested) gets a description of its compilers, for which the query waits as long as the farm
+ * is busy. */
 bool ws_farm_workers_query(const struct ws_farm_workers_query *probe, const struct ws_buf *names,
 	struct ws_buf *told, struct ws_err *err);
 
-/** Nothing runs there, though it has been asked for a minute (ws_operation_waits_long). */
+/** Warns that the farm has run nothing for a minute (ws_operation_waits_long). */
 void ws_farm_warn_queued(const struct ws_events *events, const char *farm);
 
 #endif

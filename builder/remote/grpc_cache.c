@@ -1,4 +1,4 @@
-/* grpc_cache.c - capabilities and records; the files are blobs.c's. */
+/* grpc_cache.c - capabilities and records; blobs.c transfers files. */
 #include "remote/grpc_cache.h"
 
 #include "remote/blobs.h"
@@ -70,7 +70,7 @@ ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_capabili
 			&reapi__server_capabilities__descriptor, ws_buf_str(&unary.reply), a);
 		if (!said) {
 			can->status = WS_RPC_INTERNAL;
-			ws_item_say(how, WS_CAME_REFUSED, "GetCapabilities: a malformed reply");
+			ws_item_set(how, WS_CAME_REFUSED, "GetCapabilities: a malformed reply");
 		}
 	}
 	ws_buf_release(&unary.reply);
@@ -95,15 +95,15 @@ struct grpc_cache {
 	struct ws_grpc_cache_config config;
 	struct ws_blobs blobs;
 	bool asked, fit;
-	struct ws_item unfit; /* how all items of a server that is not fare */
+	struct ws_item unfit; /* state of all items if the server is unfit */
 };
 
-/* ---- what the server can ---- */
+/* ---- fitness of the server ---- */
 
 static bool
 is_unfit(struct grpc_cache *g, const char *why)
 {
-	ws_item_say(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->config.rpc.channel.peer.host,
+	ws_item_set(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->config.rpc.channel.peer.host,
 		g->config.rpc.channel.peer.port, why);
 	return false;
 }
@@ -115,7 +115,7 @@ is_fit(struct grpc_cache *g, const struct ws_capabilities *can)
 		return is_unfit(g, "has no cache");
 	}
 	if (!can->has_sha256) {
-		return is_unfit(g, "does not know SHA-256");
+		return is_unfit(g, "does not support SHA-256");
 	}
 	if (can->batch_bytes > 0 && can->batch_bytes < g->blobs.batch_bytes) {
 		g->blobs.batch_bytes = can->batch_bytes;
@@ -123,7 +123,7 @@ is_fit(struct grpc_cache *g, const struct ws_capabilities *can)
 	return true;
 }
 
-/* False: the run is to stop. */
+/* Asks once for the capabilities. False: a stop was requested. */
 static bool
 ask(struct grpc_cache *g)
 {
@@ -135,19 +135,19 @@ ask(struct grpc_cache *g)
 	g->asked = ws_capabilities_ask(g->blobs.rpc, g->config.instance, &can, &g->unfit, a);
 	if (g->asked && g->unfit.came == WS_CAME_WHOLE) {
 		g->fit = is_fit(g, &can);
-	} else if (g->unfit.came == WS_CAME_NOT) { /* what is not there is the server */
+	} else if (g->unfit.came == WS_CAME_NOT) { /* the server itself is missing */
 		g->unfit.came = WS_CAME_REFUSED;
 	}
 	return g->asked;
 }
 
-/* False: nothing more is to be done with these items. */
+/* False: these items are done. *ran false: a stop was requested. */
 static bool
 begin(struct grpc_cache *g, struct ws_item *items, size_t count, bool *ran)
 {
 	*ran = ask(g);
 	for (size_t i = 0; i < count && *ran && !g->fit; i++) {
-		ws_item_say(&items[i], g->unfit.came, "%s", g->unfit.failure);
+		ws_item_set(&items[i], g->unfit.came, "%s", g->unfit.failure);
 	}
 	return *ran && g->fit;
 }

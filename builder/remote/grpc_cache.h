@@ -1,8 +1,8 @@
 /**
- * grpc_cache.h - a cache server that speaks the Remote Execution API (v2)
+ * grpc_cache.h - a cache server of the Remote Execution API (v2)
  *
  * ActionCache, ContentAddressableStorage and ByteStream over gRPC: BuildGrid, buildbox-casd,
- * Buildbarn, bazel-remote and their like. What the server can is asked before the first item.
+ * Buildbarn, bazel-remote and others. Asks for the server's capabilities before the first item.
  */
 #ifndef WS_REMOTE_GRPC_CACHE_H
 #define WS_REMOTE_GRPC_CACHE_H
@@ -11,20 +11,20 @@
 #include "remote/server.h"
 
 struct ws_capabilities {
-	enum ws_rpc_status status; /**< of the call; nothing else is known unless WS_RPC_OK */
-	const char *words;         /**< the server's, or what broke */
+	enum ws_rpc_status status; /**< of the call; the other members are valid for WS_RPC_OK only */
+	const char *words;         /**< the server's message, or a local error */
 	bool has_cache, executes;
-	bool has_sha256;            /**< of the cache; one that names no function has it */
-	bool takes_records;         /**< whoever asks may put records there */
-	bool executes_sha256;       /**< whoever runs actions knows it, too */
-	uint64_t batch_bytes;       /**< 0: no limit is said */
-	const char *const *digests; /**< names of functions that the cache knows; "9" without one */
+	bool has_sha256;            /**< of the cache; a server that lists no function has it */
+	bool takes_records;         /**< this client may write records */
+	bool executes_sha256;       /**< of the workers */
+	uint64_t batch_bytes;       /**< 0: no limit */
+	const char *const *digests; /**< names of the cache's functions; "9" for an unknown one */
 	size_t digest_count;
-	const char *lowest, *highest; /**< versions of the API, "2.0"; NULL: not said */
+	const char *lowest, *highest; /**< versions of the API, "2.0"; NULL: not reported */
 };
 
-/** Fills @a can, in @a a, or says in @a how why nothing is known; WS_CAME_WHOLE: it is. False: the
- * run is to stop. */
+/** Fills @a can, in @a a; @a how gets WS_CAME_WHOLE, or the reason for a failure. False: a stop
+ * was requested. */
 bool ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_capabilities *can,
 	struct ws_item *how, struct ws_arena *a);
 
@@ -35,7 +35,7 @@ struct ws_grpc_cache_config {
 	const char *instance; /**< "": none */
 };
 
-/** Asks nobody yet. All of @a config is borrowed. */
+/** Sends nothing yet. All of @a config is borrowed. */
 struct ws_remote_cache *ws_grpc_cache_open(
 	const struct ws_grpc_cache_config *config, struct ws_arena *a);
 

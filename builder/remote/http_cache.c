@@ -1,4 +1,4 @@
-/* server.c - batches of requests, one an item. */
+/* http_cache.c - a cache server of Bazel's HTTP protocol: batches of requests. */
 #include "base/crypto.h"
 #include "base/fs.h"
 #include "remote/server.h"
@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #define LARGEST_MESSAGE ((size_t)1 << 20)
-#define LARGEST_ANSWER ((uint64_t)64 << 10) /* to what is sent; nobody reads it */
+#define LARGEST_ANSWER ((uint64_t)64 << 10) /* limit of a response to a PUT, which is ignored */
 #define AT_ONCE 64
-#define ASK_FROM 8 /* files: so many are part of a download, and most of them may be there */
+#define ASK_FROM 8 /* number of files from which HEAD is worth a round trip: those of a download */
 #define FIRST_BYTE_MS 5000
 #define STALL_MS 10000
-#define MESSAGE_MS \
-	20000 /* for a message, which has some kilobytes: one that trickles in is not waited for */
+#define MESSAGE_MS 20000 /* limit for a message of some kilobytes that arrives slowly */
 
 struct http_cache {
 	struct ws_remote_cache cache; /* first */
@@ -44,17 +43,17 @@ prepare(struct http_cache *h, struct exchange *x, struct ws_item *item, const ch
 	x->request = (struct ws_request){
 		.url = ws_arena_printf(a, "%s/%s/%s", h->server->endpoint, folder, item->key),
 		.subject = ws_arena_printf(a, "%s/%s", folder, item->key),
-		.method = method, /* named, so that no redirect is followed: headers may hold a token */
+		.method = method, /* set, so that redirects are not followed: headers may contain a token */
 		.headers = h->server->headers,
 		.header_count = h->server->header_count,
-		/* Without TLS they are for this very host alone. */
+		/* Without TLS, headers are for this host only: use no proxy. */
 		.direct = h->server->header_count > 0 && ws_starts_with(h->server->endpoint, "http:"),
 		.failure = &x->failure,
 	};
 }
 
 static void
-say_how(const struct http_cache *h, struct exchange *x)
+set_state(const struct http_cache *h, struct exchange *x)
 {
 	struct ws_item *item = x->item;
 	unsigned status = x->request.reply.status;
@@ -67,7 +66,7 @@ say_how(const struct http_cache *h, struct exchange *x)
 	} else {
 		item->came =
 			ws_http_is_silent(h->http, h->server->endpoint) ? WS_CAME_SILENT : WS_CAME_REFUSED;
-		ws_item_say(item, item->came, "%s", x->failure.text);
+		ws_item_set(item, item->came, "%s", x->failure.text);
 	}
 }
 
@@ -83,7 +82,7 @@ run(struct http_cache *h, struct exchange *all, size_t count, struct ws_arena *a
 		.requests = requests, .count = count, .at_once = AT_ONCE, .each = true};
 	bool ran = ws_http_run(h->http, &batch, &err);
 	for (size_t i = 0; i < count && ran; i++) {
-		say_how(h, &all[i]);
+		set_state(h, &all[i]);
 	}
 	return ran;
 }
@@ -99,9 +98,9 @@ begin_message(struct ws_request *request, struct ws_err *err WS_UNUSED)
 	return WS_BEGIN_GO;
 }
 
-/* More than it may have: the rest is not looked at. */
+/* Stops reading a message that is too long. */
 static bool
-take_message(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+read_message(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct exchange *x = (struct exchange *)request;
 	if (len > LARGEST_MESSAGE - x->item->bytes.len) {
@@ -109,7 +108,7 @@ take_message(struct ws_request *request, const void *bytes, size_t len, struct w
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
 	}
 	if (ws_clock_ms() > x->until_ms) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' did not come within %d s", request->subject,
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' did not arrive within %d s", request->subject,
 			MESSAGE_MS / 1000);
 	}
 	ws_buf_add(&x->item->bytes, bytes, len);
@@ -125,7 +124,7 @@ get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		prepare(h, &all[i], &items[i], "GET", "ac", a);
 		all[i].request.begin = begin_message;
-		all[i].request.body = take_message;
+		all[i].request.body = read_message;
 	}
 	return run(h, all, count, a);
 }
@@ -156,7 +155,7 @@ begin_file(struct ws_request *request, struct ws_err *err)
 }
 
 static bool
-take_file(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+write_file(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct exchange *x = (struct exchange *)request;
 	uint64_t most = x->item->size_bytes ? x->item->size_bytes : WS_LARGEST_UNKNOWN;
@@ -171,7 +170,7 @@ take_file(struct ws_request *request, const void *bytes, size_t len, struct ws_e
 }
 
 static enum ws_answer
-take_end(struct ws_request *request, struct ws_err *err WS_UNUSED)
+finish_file(struct ws_request *request, struct ws_err *err WS_UNUSED)
 {
 	struct exchange *x = (struct exchange *)request;
 	x->digest = ws_hasher_finish(x->hasher);
@@ -189,8 +188,8 @@ get_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		prepare(h, &all[i], &items[i], "GET", "cas", a);
 		all[i].request.begin = begin_file;
-		all[i].request.body = take_file;
-		all[i].request.end = take_end;
+		all[i].request.body = write_file;
+		all[i].request.end = finish_file;
 	}
 	bool ran = run(h, all, count, a);
 	for (size_t i = 0; i < count; i++) {
@@ -210,18 +209,18 @@ ignore(struct ws_request *request, const void *bytes WS_UNUSED, size_t len, stru
 	struct exchange *x = (struct exchange *)request;
 	x->got_bytes += len;
 	return x->got_bytes <= LARGEST_ANSWER
-		|| ws_err_set(err, WS_ERR_FETCH, "its answer to '%s' does not end", request->subject);
+		|| ws_err_set(err, WS_ERR_FETCH, "its response to '%s' does not end", request->subject);
 }
 
 static void
-send(struct exchange *x, struct ws_body body)
+set_body(struct exchange *x, struct ws_body body)
 {
 	x->body = body;
 	x->request.sends = &x->body;
 	x->request.body = ignore;
 }
 
-/* Moves the items that the server lacks to @a missing. A server that does not answer HEAD lacks all. */
+/* Moves the items that the server lacks to @a missing. If HEAD fails, an item counts as missing. */
 static bool
 find_missing(struct http_cache *h, struct ws_item *items, size_t count, struct ws_item **missing,
 	size_t *missing_count, struct ws_arena *a)
@@ -245,7 +244,7 @@ find_missing(struct http_cache *h, struct ws_item *items, size_t count, struct w
 	return true;
 }
 
-/* Of the files of a downloaded tree most are there, put by another host. */
+/* The server has most files of a downloaded tree: other hosts put them there. */
 static bool
 put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
@@ -263,7 +262,7 @@ put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	for (size_t i = 0; i < missing_count; i++) {
 		const struct ws_item *item = missing[i];
 		prepare(h, &all[i], missing[i], "PUT", "cas", a);
-		send(&all[i],
+		set_body(&all[i],
 			(struct ws_body){
 				.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key});
 	}
@@ -279,7 +278,7 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_buf *bytes = &items[i].bytes;
 		prepare(h, &all[i], &items[i], "PUT", "ac", a);
-		send(&all[i], (struct ws_body){.bytes = bytes->data, .length_bytes = bytes->len});
+		set_body(&all[i], (struct ws_body){.bytes = bytes->data, .length_bytes = bytes->len});
 	}
 	return run(h, all, count, a);
 }

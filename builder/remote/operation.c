@@ -1,4 +1,4 @@
-/* operation.c - what the server says while it goes on, and what its end means. */
+/* operation.c - reads the stream of Operations and interprets its end. */
 #include "remote/operation.h"
 
 #include "remote/reapi_call.h"
@@ -42,15 +42,15 @@ bytes_of(const Reapi__Any *any)
 	return (struct ws_str){(const char *)any->value.data, any->value.len};
 }
 
-/* An Operation; the last one holds the response. */
+/* Reads an Operation; the last one holds the response. */
 static bool
-take(struct ws_call *call, struct ws_str message)
+read_operation(struct ws_call *call, struct ws_str message)
 {
 	struct ws_operation *op = (struct ws_operation *)call;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const Reapi__Operation *said = ws_protobuf_unpack(&reapi__operation__descriptor, message, a);
 	if (!said) {
-		return true; /* the end will have no response */
+		return true; /* malformed: the end will lack a response */
 	}
 	snprintf(op->name, sizeof(op->name), "%s", said->name);
 	const Reapi__ExecuteOperationMetadata *metadata = said->metadata
@@ -89,7 +89,7 @@ ws_operation_prepare(struct ws_operation *op)
 	op->call.method = "/build.bazel.remote.execution.v2.Execution/Execute";
 	op->call.begin = begin;
 	op->call.next = next;
-	op->call.take = take;
+	op->call.take = read_operation;
 }
 
 bool
@@ -99,7 +99,8 @@ ws_operation_waits_long(const struct ws_operation *op, int64_t now_ms)
 }
 
 bool
-ws_operation_take_back(const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a)
+ws_operation_prepare_cancel(
+	const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a)
 {
 	Reapi__CancelOperationRequest request;
 	if (!op->name[0]) {
@@ -129,7 +130,7 @@ fail(struct ws_operation *op, const char *text, int status)
 	return WS_OPERATION_FAILED;
 }
 
-/* Longer each time. */
+/* Pauses are longer each time. */
 static enum ws_operation_end
 again(struct ws_operation *op, unsigned times)
 {
@@ -138,14 +139,14 @@ again(struct ws_operation *op, unsigned times)
 	return WS_OPERATION_AGAIN;
 }
 
-/* Of a status that came instead of a result. */
+/* Interprets a status in place of a result. */
 static enum ws_operation_end
-judge(struct ws_operation *op, int status, const char *text)
+interpret_status(struct ws_operation *op, int status, const char *text)
 {
 	switch (status) {
 	case WS_RPC_NOT_FOUND:
 	case FAILED_PRECONDITION:
-	case WS_RPC_INTERNAL: /* buildbox-casd says so of an input that is not there */
+	case WS_RPC_INTERNAL: /* of buildbox-casd, for a missing input */
 		return op->attempts < ATTEMPTS ? WS_OPERATION_MISSING : fail(op, text, status);
 	case WS_RPC_CANCELLED:
 	case WS_RPC_UNKNOWN:
@@ -159,38 +160,39 @@ judge(struct ws_operation *op, int status, const char *text)
 	}
 }
 
-/* The same, in an Operation: there a farm without a queue says that it is full. */
+/* The same for a status in an Operation, where a farm without a queue reports that it is full. */
 static enum ws_operation_end
-judge_operation(struct ws_operation *op, int status, const char *text)
+interpret_operation_status(struct ws_operation *op, int status, const char *text)
 {
 	if (status == WS_RPC_EXHAUSTED && op->refusals < REFUSALS) {
 		op->attempts--;
 		return again(op, op->refusals++);
 	}
-	return judge(op, status, text);
+	return interpret_status(op, status, text);
 }
 
 enum ws_operation_end
-ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteResponse **response)
+ws_operation_read_end(
+	struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteResponse **response)
 {
 	const struct ws_call *call = &op->call;
 	int ended = (int)call->status;
 	if (ended == WS_RPC_UNIMPLEMENTED) {
-		return fail(op, "it keeps results and runs nothing: it has no Execution", ended);
+		return fail(op, "it stores results and runs nothing: it has no Execution", ended);
 	}
 	if (ended != WS_RPC_OK) {
-		return call->silent || ended == WS_RPC_UNAVAILABLE /* rpc.h has tried again */
+		return call->silent || ended == WS_RPC_UNAVAILABLE /* rpc.h has retried */
 			? fail(op, call->text, ended)
-			: judge(op, ended, call->text);
+			: interpret_status(op, ended, call->text);
 	}
 	if (op->response.len == 0) {
-		return judge_operation(
+		return interpret_operation_status(
 			op, op->error ? op->error : WS_RPC_UNKNOWN, "it ended without a result");
 	}
 	*response =
 		ws_protobuf_unpack(&reapi__execute_response__descriptor, ws_buf_str(&op->response), a);
 	if (!*response) {
-		return judge(op, WS_RPC_UNKNOWN, "it sent a malformed result");
+		return interpret_status(op, WS_RPC_UNKNOWN, "it sent a malformed result");
 	}
 	const Reapi__Status *status = (*response)->status;
 	if (status && status->code == WS_RPC_DEADLINE) {
@@ -198,12 +200,12 @@ ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteRes
 		return WS_OPERATION_LATE;
 	}
 	if (status && status->code != WS_RPC_OK) {
-		return judge_operation(op, status->code, status->message);
+		return interpret_operation_status(op, status->code, status->message);
 	}
 	if (!(*response)->result) {
-		return judge(op, WS_RPC_UNKNOWN, "it ended without a result");
+		return interpret_status(op, WS_RPC_UNKNOWN, "it ended without a result");
 	}
-	/* A failure that was kept: somebody may have run out of memory. */
+	/* A cached failure: run it again, it may have been a lack of memory. */
 	if ((*response)->cached_result && (*response)->result->exit_code != 0 && !op->skip_cache) {
 		op->skip_cache = true;
 		op->pause_ms = 0;

@@ -1,8 +1,8 @@
 /**
- * operation.h - one Action that a farm was asked to run
+ * operation.h - an Execute call: one Action that a farm runs
  *
- * Execute answers by a stream of Operations, the last of which has the result. What is worth asking
- * again is asked again, a few times: a worker that was lost, a server that had no room.
+ * The response is a stream of Operations, the last of which has the result. Some failures are
+ * retried: a lost worker, a full server.
  */
 #ifndef WS_REMOTE_OPERATION_H
 #define WS_REMOTE_OPERATION_H
@@ -14,10 +14,10 @@
 
 enum ws_operation_end {
 	WS_OPERATION_DONE,    /**< there is a result */
-	WS_OPERATION_AGAIN,   /**< it is to be asked once more, after `pause_ms` */
-	WS_OPERATION_MISSING, /**< the same, once what it needs was sent anew */
-	WS_OPERATION_LATE,    /**< it ran for as long as the Action may take */
-	WS_OPERATION_FAILED,  /**< `text` says why */
+	WS_OPERATION_AGAIN,   /**< send it again after `pause_ms` */
+	WS_OPERATION_MISSING, /**< send it again after its inputs were uploaded again */
+	WS_OPERATION_LATE,    /**< the Action's time limit has passed */
+	WS_OPERATION_FAILED,  /**< `text` has the reason */
 };
 
 struct ws_operation {
@@ -25,32 +25,32 @@ struct ws_operation {
 	const char *instance;
 	struct ws_remote_action action;
 	bool skip_cache;
-	unsigned attempts, refusals; /**< refused by a farm that is full, it was no attempt */
-	unsigned pause_ms;           /**< AGAIN */
-	int stage;                   /**< of ExecuteOperationMetadata; 0: nothing was said */
-	int64_t staged_ms;           /**< since when */
-	char name[256];              /**< the server's, to cancel it; "": not told */
-	char text[256];              /**< FAILED: why */
-	int error;                   /**< a status that came instead of a response; 0: none */
-	struct ws_buf response;      /**< of ExecuteResponse; released by ws_operation_release */
+	unsigned attempts, refusals; /**< a refusal by a full farm is not an attempt */
+	unsigned pause_ms;           /**< for AGAIN */
+	int stage;                   /**< of ExecuteOperationMetadata; 0: not reported */
+	int64_t staged_ms;           /**< time of the last change of `stage` */
+	char name[256];         /**< the server's name of the operation, to cancel it; "": unknown */
+	char text[256];         /**< FAILED: the reason */
+	int error;              /**< a status in place of a response; 0: none */
+	struct ws_buf response; /**< an ExecuteResponse; released by ws_operation_release */
 	/* Private. */
 	struct ws_buf request;
 	bool sent;
 };
 
-/** What is to be called, once more or for the first time; the caller's own of @a op stays. */
+/** Prepares the first or next call; the caller's members of @a op stay. */
 void ws_operation_prepare(struct ws_operation *op);
 
-/** The call has ended. DONE: @a response, in @a a, has a result. */
-enum ws_operation_end ws_operation_hear(
+/** Interprets the end of the call. DONE: @a response, in @a a, has a result. */
+enum ws_operation_end ws_operation_read_end(
 	struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteResponse **response);
 
-/** It has been queued for a minute. */
+/** True after a minute in the queue. */
 bool ws_operation_waits_long(const struct ws_operation *op, int64_t now_ms);
 
-/** Prepares the call that takes it back, which is the caller's to run, in WS_TAKE_BACK_MS; false:
- * the server has not told its name. */
-bool ws_operation_take_back(
+/** Prepares the call that cancels the operation; the caller runs it within WS_TAKE_BACK_MS.
+ * False: its name is unknown. */
+bool ws_operation_prepare_cancel(
 	const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a);
 
 #define WS_TAKE_BACK_MS 4000

@@ -48,7 +48,7 @@ static void
 begin(struct ws_call *call)
 {
 	struct ws_unary *unary = (struct ws_unary *)call;
-	unary->sent = unary->heard = false;
+	unary->sent = unary->received = false;
 	ws_buf_clear(&unary->reply);
 }
 
@@ -66,7 +66,7 @@ static bool
 take(struct ws_call *call, struct ws_str message)
 {
 	struct ws_unary *unary = (struct ws_unary *)call;
-	unary->heard = true;
+	unary->received = true;
 	ws_buf_clear(&unary->reply);
 	ws_buf_add(&unary->reply, message.s, message.n);
 	return true;
@@ -111,7 +111,7 @@ ws_call_came(const struct ws_call *call, struct ws_item *item)
 	enum ws_came came = call->status == WS_RPC_NOT_FOUND ? WS_CAME_NOT
 		: call->silent                                   ? WS_CAME_SILENT
 														 : WS_CAME_REFUSED;
-	ws_item_say(item, came, "%s: %s (gRPC status %d)", strrchr(call->method, '/') + 1,
+	ws_item_set(item, came, "%s: %s (gRPC status %d)", strrchr(call->method, '/') + 1,
 		call->text[0] ? call->text : "no details", (int)call->status);
 }
 
@@ -119,8 +119,8 @@ bool
 ws_unary_came(const struct ws_unary *unary, struct ws_item *item)
 {
 	ws_call_came(&unary->call, item);
-	if (item->came == WS_CAME_WHOLE && !unary->heard) {
-		ws_item_say(item, WS_CAME_REFUSED, "%s: no reply", strrchr(unary->call.method, '/') + 1);
+	if (item->came == WS_CAME_WHOLE && !unary->received) {
+		ws_item_set(item, WS_CAME_REFUSED, "%s: no reply", strrchr(unary->call.method, '/') + 1);
 	}
 	return item->came == WS_CAME_WHOLE;
 }

@@ -1,5 +1,8 @@
 /**
- * reapi_call.h - calls of one message that are answered by one message
+ * reapi_call.h - calls and messages of the Remote Execution API
+ *
+ * Messages are packed and unpacked by protobuf-c; unpacked ones live in an arena. A unary call
+ * sends one message and receives one.
  */
 #ifndef WS_REMOTE_REAPI_CALL_H
 #define WS_REMOTE_REAPI_CALL_H
@@ -11,7 +14,7 @@
 
 #include <string.h>
 
-/** Its structs know no const; what is packed is only read. */
+/** Removes const for the generated structs, which are only read when packed. */
 static inline void *
 ws_protobuf_borrow(const void *bytes)
 {
@@ -23,10 +26,10 @@ ws_protobuf_borrow(const void *bytes)
 /** The message of a digest; borrows @a hash. */
 Reapi__Digest ws_protobuf_digest(const char *hash, uint64_t size_bytes);
 
-/** Appends @a message, a pointer to one of the generated structs. */
+/** Appends @a message, a pointer to a generated struct. */
 void ws_protobuf_pack(const void *message, struct ws_buf *out);
 
-/** NULL: it is no such message. */
+/** NULL: not such a message. */
 void *ws_protobuf_unpack(
 	const ProtobufCMessageDescriptor *type, struct ws_str bytes, struct ws_arena *a);
 
@@ -34,28 +37,28 @@ void *ws_protobuf_unpack(
 
 struct ws_unary {
 	struct ws_call call; /**< first */
-	struct ws_buf reply; /**< its owner releases it */
+	struct ws_buf reply; /**< released by its owner */
 	/* Private. */
 	struct ws_str request;
-	bool sent, heard;
+	bool sent, received;
 };
 
 /** @a request, a pointer to a generated struct, is packed into @a a. */
 void ws_unary_prepare(
 	struct ws_unary *unary, const char *method, const void *request, struct ws_arena *a);
 
-/** Brings them to their end; @a bytes: so many are to be moved besides, which takes its time.
- * False: the run is to stop. */
+/** Runs the calls to their ends. @a bytes: transferred besides, which extends the timeout. False:
+ * a stop was requested. */
 bool ws_unary_run(
 	struct ws_rpc *rpc, struct ws_unary *all, size_t count, uint64_t bytes, struct ws_arena *a);
 
-/** Says in @a item how a call fared; true: there is a reply. */
+/** Sets the state of @a item by a call; true: there is a reply. */
 bool ws_unary_came(const struct ws_unary *unary, struct ws_item *item);
 
 /** The same of any call. */
 void ws_call_came(const struct ws_call *call, struct ws_item *item);
 
-/** For so many bytes, on a slow line. */
+/** The timeout for @a bytes on a slow connection. */
 unsigned ws_call_deadline_ms(uint64_t bytes);
 
 #endif

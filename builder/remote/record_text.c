@@ -60,7 +60,7 @@ ws_signed_text_read(struct ws_str whole, const struct ws_signers *signers, const
 	if (!ws_str_is(ws_str_cut(&whole, '\n'), HEADER) || !whole.s) {
 		return false;
 	}
-	ws_str_cut(&whole, '\n'); /* for people: what it should say is known */
+	ws_str_cut(&whole, '\n'); /* for people: kind and key are known */
 	struct ws_str line = ws_str_cut(&whole, '\n');
 	struct ws_str signer = ws_str_cut(&line, ' ');
 	if (!whole.s || !line.s || !read_signature(line, signature)) {
@@ -79,7 +79,7 @@ ws_signed_text_read(struct ws_str whole, const struct ws_signers *signers, const
 	return false;
 }
 
-/* ---- a text as an ActionResult ---- */
+/* ---- ActionResults ---- */
 
 struct ws_digest
 ws_action_result_key(
@@ -130,7 +130,7 @@ ws_action_result_write(struct ws_str text, const struct ws_shared_file *files, s
 		result.output_files[i] = &outputs[i];
 	}
 	metadata.worker = ws_arena_strdup(a, "wheelsmith");
-	result.execution_metadata = &metadata; /* servers take a result without any field for none */
+	result.execution_metadata = &metadata; /* servers treat a result without fields as missing */
 	result.stdout_raw = (ProtobufCBinaryData){text.n, ws_protobuf_borrow(text.s)};
 	ws_protobuf_pack(&result, message);
 }

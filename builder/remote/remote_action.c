@@ -1,4 +1,5 @@
-/* remote_action.c - the input root from its parts, then Command and Action. */
+/* remote_action.c - builds the input root, then Command and Action. Folders are made from the
+ * deepest up: sorted by path, part by part, entries of a folder are adjacent. */
 #include "remote/remote_action.h"
 
 #include "base/fs.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* By path, "/" before every other byte: what lies in "a" comes before "a-b". */
+/* By path, "/" before every other byte: "a/x" comes before "a-b". */
 static int
 compare(const void *x, const void *y)
 {
@@ -57,7 +58,7 @@ ws_directories_add_bytes(
 	}
 }
 
-/* A folder that is being made of some of the entries. */
+/* A Directory message in progress. */
 struct folder {
 	struct ws_directories *d;
 	struct ws_arena *a;
@@ -95,7 +96,7 @@ add_leaf(struct folder *f, const struct ws_entry *entry, const char *name)
 	}
 }
 
-/* Of @a count entries whose paths agree in their first @a skip bytes. */
+/* The folder of @a count entries whose paths are equal in the first @a skip bytes. */
 static struct ws_entry
 make(struct ws_directories *d, const struct ws_entry *entries, size_t count, size_t skip)
 {
@@ -171,7 +172,7 @@ ws_remote_actions_open(
 	struct ws_digest digest;
 	uint64_t size_bytes;
 	if (!ws_digest_file(helper, &digest, &size_bytes, err)) {
-		ws_err_cure(err, "it lies beside the program; without it nothing runs on other hosts");
+		ws_err_cure(err, "install wheelsmith-exec beside wheelsmith: remote execution needs it");
 		return false;
 	}
 	all->trees.a = a;
@@ -216,7 +217,7 @@ add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_
 	}
 }
 
-/* A file that is sent, through @a d, unless it is there. */
+/* Adds a file, which is uploaded through @a d if the server lacks it. */
 static bool
 add_file(const char *path, const char *digest, struct ws_directories *d, struct ws_entry *entry,
 	struct ws_err *err)
@@ -280,7 +281,7 @@ add_inputs(const struct ws_remote_actions *all, const struct ws_job *job,
 	return true;
 }
 
-/* Last: it is about what the others are. Its digest. */
+/* Adds the order, which depends on all other entries; its digest. */
 static const char *
 add_order(const struct ws_action *action, struct ws_directories *own, entry_list *entries)
 {
@@ -303,7 +304,7 @@ add_order(const struct ws_action *action, struct ws_directories *own, entry_list
 
 static char program[] = "./" HELPER;
 
-/* The protocol wants them by name, then by value. */
+/* The protocol requires the order by name, then value. */
 static int
 compare_properties(const void *x, const void *y)
 {
@@ -342,14 +343,14 @@ compare_texts(const void *x, const void *y)
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-/* What a message is made of, besides the platform. */
+/* The contents of a Command and an Action, besides the platform. */
 struct command {
 	char *words[2];
 	size_t word_count;
 	WS_VEC(char *) outputs;
-	bool fresh; /* never answered from a cache */
+	bool fresh; /* not answered from a cache */
 	const char *salt;
-	uint64_t limit_ms; /* of the job; 0: none is set */
+	uint64_t limit_ms; /* of the job; 0: none */
 };
 
 static void
@@ -396,7 +397,7 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	Reapi__Digest command_digest = pack(own, &command);
 	Reapi__Digest root_digest = ws_protobuf_digest(root->value, root->size_bytes);
 	reapi__duration__init(&timeout);
-	/* Whole hours: hosts whose limits differ by what they measured ask for the same Action. This host
+	/* Whole hours, so that hosts with different measurements request the same Action. This host
 	 * cancels the operation at the exact limit. */
 	timeout.seconds = 3600 * (int64_t)(c->limit_ms ? (c->limit_ms + HOUR_MS - 1) / HOUR_MS : 1);
 	reapi__action__init(&message);

@@ -1,6 +1,5 @@
-/* shared_results.c - what became of items that were asked for or sent, and keeping quiet when the
- * server is not fit. Failures of the server end as misses; only reading the configuration can
- * fail. */
+/* shared_results.c - maps states of items to misses, and stops using a server that fails. Only
+ * reading the configuration can fail. */
 #include "remote/shared_results.h"
 
 #include "base/arena.h"
@@ -19,15 +18,15 @@ struct ws_shared_results {
 	struct ws_shared_results_config config;
 	struct ws_arena *a;
 	struct ws_remote_cache *cache;
-	struct ws_sign_key *key;              /* NULL: nothing is written */
-	WS_VEC(struct ws_sign_key *) trusted; /* `key` too */
-	const char *shown;                    /* the endpoint, for people */
-	bool closed;                          /* not asked any more */
-	bool lied;                            /* that was said */
-	unsigned files;                       /* temporary ones so far */
+	struct ws_sign_key *key;              /* NULL: read only */
+	WS_VEC(struct ws_sign_key *) trusted; /* with `key` */
+	const char *shown;                    /* the endpoint, for messages */
+	bool closed;                          /* not used any more */
+	bool has_warned;                      /* the warning about wrong entries was given */
+	unsigned files;                       /* number of temporary files so far */
 };
 
-/* ---- the server is not fit ---- */
+/* ---- the server fails ---- */
 
 static void
 close_reading(struct ws_shared_results *r, const char *why)
@@ -46,36 +45,35 @@ close_writing(struct ws_shared_results *r, const char *why)
 	if (r->shared.writes) {
 		r->shared.writes = false;
 		ws_events_warn(r->config.events,
-			"results are not shared any more in this run: '%s' does not take them: %s", r->shown,
-			why);
+			"results are not shared any more in this run: '%s' refuses them: %s", r->shown, why);
 	}
 }
 
 static void
-say_wrong(struct ws_shared_results *r, const char *what)
+warn_of_wrong_entries(struct ws_shared_results *r, const char *what)
 {
-	if (!r->lied) {
-		r->lied = true;
-		ws_events_warn(r->config.events, "'%s' has %s; what is wrong there is made again here",
-			r->shown, what);
+	if (!r->has_warned) {
+		r->has_warned = true;
+		ws_events_warn(
+			r->config.events, "'%s' has %s; they are ignored and rebuilt locally", r->shown, what);
 	}
 }
 
 /* ---- getting ---- */
 
-/* A miss, or a server that is not fit. */
+/* Checks an item for a failure of the server. */
 static void
-judge(struct ws_shared_results *r, const struct ws_item *item)
+check_server(struct ws_shared_results *r, const struct ws_item *item)
 {
 	if (item->came == WS_CAME_REFUSED || item->came == WS_CAME_SILENT) {
 		close_reading(r, item->failure);
 	}
 }
 
-/* Leaves the text of a record that a trusted key has signed, and its files, or nothing. */
+/* Keeps the record if a trusted key signed it, and lists its files; else clears it. */
 static void
-believe(struct ws_shared_results *r, struct ws_shared_record *record, const struct ws_item *item,
-	struct ws_arena *a)
+check_signature(struct ws_shared_results *r, struct ws_shared_record *record,
+	const struct ws_item *item, struct ws_arena *a)
 {
 	struct ws_signers signers = {r->trusted.at, r->trusted.len};
 	struct ws_str signed_text, text;
@@ -89,13 +87,13 @@ believe(struct ws_shared_results *r, struct ws_shared_record *record, const stru
 		record->files = files;
 		record->file_count = file_count;
 	} else if (came || item->came == WS_CAME_WRONG) {
-		say_wrong(r, "records that no trusted key has signed");
+		warn_of_wrong_entries(r, "records that no trusted key has signed");
 	}
 }
 
-/* Those who ask again when the run is to stop, or this host fails us, ask nobody. */
+/* After a stop or a local error, send no more requests. */
 static void
-end_if(struct ws_shared_results *r, bool ran)
+stop_if(struct ws_shared_results *r, bool ran)
 {
 	r->closed = r->closed || !ran;
 }
@@ -115,15 +113,15 @@ get_records(
 		items[i].key = ws_arena_strdup(a, key.hex);
 		items[i].size_bytes = action.len;
 	}
-	end_if(r, r->cache->get_messages(r->cache, items, count));
+	stop_if(r, r->cache->get_messages(r->cache, items, count));
 	for (size_t i = 0; i < count; i++) {
-		judge(r, &items[i]);
-		believe(r, &records[i], &items[i], a);
+		check_server(r, &items[i]);
+		check_signature(r, &records[i], &items[i], a);
 		ws_buf_release(&items[i].bytes);
 	}
 }
 
-/* Into the store, or where it was asked to. */
+/* Moves a fetched file into the store, or leaves it at its path. */
 static void
 keep(struct ws_shared_results *r, struct ws_shared_file *file, const struct ws_item *item)
 {
@@ -131,7 +129,7 @@ keep(struct ws_shared_results *r, struct ws_shared_file *file, const struct ws_i
 	if (item->came == WS_CAME_WHOLE) {
 		file->here = file->path || ws_cas_take(r->config.store, item->path, &digest, NULL, NULL);
 	} else if (item->came == WS_CAME_WRONG) {
-		say_wrong(r, "files with other bytes than their digest says");
+		warn_of_wrong_entries(r, "files that do not match their digest");
 	}
 	if (!file->here) {
 		unlink(item->path);
@@ -154,21 +152,21 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 										  r->config.store->path, getpid(), ++r->files);
 		items[i].size_bytes = files[i].size_bytes;
 	}
-	end_if(r, r->cache->get_files(r->cache, items, count));
+	stop_if(r, r->cache->get_files(r->cache, items, count));
 	for (size_t i = 0; i < count; i++) {
-		judge(r, &items[i]);
+		check_server(r, &items[i]);
 		keep(r, &files[i], &items[i]);
 	}
 }
 
 /* ---- putting ---- */
 
-/* False when one was not taken, which ends all writing; not @a all: that of this record. */
+/* False: the server refused a file. Stops writing at all if @a all, else this record. */
 static bool
-were_taken(
+were_stored(
 	struct ws_shared_results *r, bool ran, const struct ws_item *items, size_t count, bool all)
 {
-	end_if(r, ran);
+	stop_if(r, ran);
 	for (size_t i = 0; i < count && ran && r->shared.writes; i++) {
 		if (items[i].came == WS_CAME_SILENT) {
 			close_reading(r, items[i].failure);
@@ -176,8 +174,8 @@ were_taken(
 			close_writing(r, items[i].failure);
 		} else if (items[i].came != WS_CAME_WHOLE) {
 			ws_events_warn(r->config.events,
-				"'%s' does not take a file of %llu bytes, so that others "
-				"download what it is of: %s",
+				"'%s' refuses a file of %llu bytes; other hosts must download "
+				"its tree: %s",
 				r->shown, (unsigned long long)items[i].size_bytes, items[i].failure);
 			return false;
 		}
@@ -185,7 +183,7 @@ were_taken(
 	return ran && r->shared.writes;
 }
 
-/* Files of downloads are larger than any result: a server may have a limit between the two. */
+/* Files of downloads are larger than results: a server may have a limit between both. */
 static bool
 is_download(const struct ws_shared_record *record)
 {
@@ -194,8 +192,8 @@ is_download(const struct ws_shared_record *record)
 
 typedef WS_VEC(struct ws_item) item_list;
 
-/* The files of a record, with their sizes, to those that are sent; each once. Leaves those that it
- * names. False: one that is not there is not here either. */
+/* Adds the files of a record to @a items, each once and with sizes, and keeps those that the
+ * record names. False: a file is missing on this host. */
 static bool
 list_files(struct ws_shared_results *r, struct ws_shared_record *record, item_list *items,
 	struct ws_map *seen, struct ws_arena *a)
@@ -224,7 +222,7 @@ list_files(struct ws_shared_results *r, struct ws_shared_record *record, item_li
 	return true;
 }
 
-/* The message of a record, and where the server wants it what its Action consists of. */
+/* The ActionResult of a record, and the messages of its Action for servers that need them. */
 static struct ws_item
 make_message(struct ws_shared_results *r, const struct ws_shared_record *record, item_list *files,
 	struct ws_arena *a)
@@ -275,8 +273,8 @@ put(struct ws_shared *self, const struct ws_shared_record *records, size_t count
 	}
 	size_t sent = r->cache->wants_actions ? files.len : of_records;
 	bool all = !is_download(&records[0]);
-	if (were_taken(r, r->cache->put_files(r->cache, files.at, sent), files.at, sent, all)) {
-		were_taken(r, r->cache->put_messages(r->cache, messages, count), messages, count, true);
+	if (were_stored(r, r->cache->put_files(r->cache, files.at, sent), files.at, sent, all)) {
+		were_stored(r, r->cache->put_messages(r->cache, messages, count), messages, count, true);
 	}
 	release(files.at, files.len);
 	release(messages, count);

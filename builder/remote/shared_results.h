@@ -1,11 +1,10 @@
 /**
- * shared_results.h - results shared through a cache server
+ * shared_results.h - shares results through a cache server
  *
- * A struct ws_shared over a cache server (server.h): records are ActionResults there
- * (record_text.h) with a signature in their text (record_text.h). A record counts when a trusted
- * key has signed it, and anything else is a miss. A server that does not answer, or refuses, is
- * warned of once and not asked again in the run; one that does not take results likewise. Nothing
- * here fails a build.
+ * Implements struct ws_shared: records are signed ActionResults on the server (record_text.h). A
+ * record counts if a trusted key signed it; anything else is a miss. After a failure or a
+ * refusal there is one warning, and the server is not used any more in the run, or only for
+ * reading. A build never fails because of it.
  */
 #ifndef WS_REMOTE_SHARED_RESULTS_H
 #define WS_REMOTE_SHARED_RESULTS_H
@@ -17,18 +16,18 @@
 
 struct ws_shared_results;
 
-/** What the user's configuration says beside the server. All borrowed. */
+/** The user's configuration besides the server. All borrowed. */
 struct ws_shared_results_config {
 	const struct ws_server *server;
-	bool write;      /**< results are put there; `key` signs them */
-	const char *key; /**< file of a private key; what it signed counts too. NULL: only read */
+	bool write;               /**< results are written; `key` signs them */
+	const char *key;          /**< file of a private key, which is trusted, too. NULL: only read */
 	const char *const *trust; /**< files of public keys */
 	size_t trust_count;
 	const struct ws_store *store;
-	const struct ws_events *events; /**< is warned */
+	const struct ws_events *events; /**< for warnings */
 };
 
-/** Reads keys, and asks nobody yet. NULL: WS_ERR_CONFIG. */
+/** Reads keys, and sends nothing yet. NULL: WS_ERR_CONFIG. */
 struct ws_shared_results *ws_shared_results_open(
 	const struct ws_shared_results_config *config, struct ws_arena *a, struct ws_err *err);
 

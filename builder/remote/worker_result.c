@@ -1,4 +1,4 @@
-/* worker_result.c - report first: it says whether the rest is worth anything. */
+/* worker_result.c - reads the report first: it decides whether the files are needed. */
 #include "remote/worker_result.h"
 
 #include "base/fs.h"
@@ -13,9 +13,9 @@
 #define LONGEST_ERRORS ((size_t)1 << 20)
 #define LARGEST_OUTPUT ((uint64_t)8 << 30)
 
-/* ---- what is fetched ---- */
+/* ---- files to fetch ---- */
 
-/* 0: there is none, or it is larger than @a most bytes. */
+/* 0: missing, or larger than @a most bytes. */
 static size_t
 add(const Reapi__Digest *digest, uint64_t most, const char *dir, struct ws_arena *a,
 	ws_item_list *items)
@@ -82,10 +82,10 @@ ws_worker_result_list_files(const Reapi__ActionResult *result, const struct ws_j
 	}
 }
 
-/* ---- what came ---- */
+/* ---- fetched files ---- */
 
 static bool
-came(const ws_item_list *items, size_t place)
+is_whole(const ws_item_list *items, size_t place)
 {
 	return place > 0 && items->at[place].came == WS_CAME_WHOLE;
 }
@@ -93,12 +93,12 @@ came(const ws_item_list *items, size_t place)
 static void
 read_text(const ws_item_list *items, size_t place, struct ws_buf *text)
 {
-	if (came(items, place)) {
+	if (is_whole(items, place)) {
 		ws_fs_read_at_most(items->at[place].path, WS_LONGEST_REPORT, text, NULL);
 	}
 }
 
-/* What the worker read outside of trees is here as well, and the same. */
+/* True if the files that were read outside of trees are equal on this host. */
 static bool
 is_same_host(const struct ws_report *report, const struct ws_action *action, struct ws_names *names,
 	struct ws_arena *a, struct ws_err *err)
@@ -122,15 +122,14 @@ is_same_host(const struct ws_report *report, const struct ws_action *action, str
 		ws_buf_printf(&text, "d %s\n", reads->folders.at[i]);
 	}
 	return ws_manifest_holds(ws_buf_str(&text), true, action, names, a, &why)
-		|| ws_err_set(err, WS_ERR_BUILD,
-			"'%s': its worker is another kind of host than this one: %s here", action->subject,
-			why);
+		|| ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's files differ from this host's: %s",
+			action->subject, why);
 }
 
-/* What one worker read outside of trees, others have as well: whoever gets the next action. What
- * the farm kept of a worker of another day is held against one of today. */
+/* True if all workers agree about files that were read outside of trees. A cached result may be
+ * of earlier workers: it is compared with the current ones. */
 static bool
-is_same_platform(
+workers_agree(
 	const struct ws_report *report, const struct ws_action *action, bool kept, struct ws_err *err)
 {
 	const char *name;
@@ -142,14 +141,13 @@ is_same_platform(
 		}
 	}
 	return ws_worker_files_add_report(action->platform, report, &name)
-		|| ws_err_set(err, WS_ERR_BUILD,
-			"'%s': %s has workers of several kinds: '%s' is not on all of them the same",
-			action->subject, action->platform->name, name);
+		|| ws_err_set(err, WS_ERR_BUILD, "'%s': workers of %s disagree about '%s'", action->subject,
+			action->platform->name, name);
 }
 
-/* What stays there is what the farm and the worker say that it is, as is all that is made of it. */
+/* Takes one output. Files left on the farm are trusted by the digest that the farm reports. */
 static enum ws_worker_result_state
-take_output(const struct ws_worker_result *files, const ws_item_list *items, size_t index,
+accept_output(const struct ws_worker_result *files, const ws_item_list *items, size_t index,
 	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
 	struct ws_done *done, struct ws_err *err)
 {
@@ -163,12 +161,12 @@ take_output(const struct ws_worker_result *files, const ws_item_list *items, siz
 			action->subject, action->tool.name, name);
 		return WS_WORKER_RESULT_WRONG;
 	}
-	if (!kept_there && !came(items, place)) {
+	if (!kept_there && !is_whole(items, place)) {
 		return WS_WORKER_RESULT_LOST;
 	}
 	const char *said = kept_there ? kept_there->hash : items->at[place].key;
 	if (!made || strcmp(made, said) != 0 || !ws_digest_parse(said, digest)) {
-		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker reports another '%s' than there is",
+		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's digest of '%s' does not match the file",
 			action->subject, name);
 		return WS_WORKER_RESULT_NOT_RUN;
 	}
@@ -182,14 +180,14 @@ take_output(const struct ws_worker_result *files, const ws_item_list *items, siz
 }
 
 static enum ws_worker_result_state
-take_outputs(const struct ws_worker_result *files, const ws_item_list *items,
+accept_outputs(const struct ws_worker_result *files, const ws_item_list *items,
 	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
 	struct ws_done *done, struct ws_err *err)
 {
 	const struct ws_action *action = job->action;
 	if (files->too_large) {
 		ws_err_set(err, WS_ERR_BUILD,
-			"'%s' failed: its worker says that '%s' has more than %llu GiB", action->subject,
+			"'%s' failed: its output '%s' has more than %llu GiB on the worker", action->subject,
 			files->too_large, (unsigned long long)(LARGEST_OUTPUT >> 30));
 		return WS_WORKER_RESULT_WRONG;
 	}
@@ -197,7 +195,7 @@ take_outputs(const struct ws_worker_result *files, const ws_item_list *items,
 	done->sizes = WS_NEW_N(job->a, uint64_t, action->output_count);
 	enum ws_worker_result_state home = WS_WORKER_RESULT_WHOLE;
 	for (size_t i = 0; i < action->output_count && home == WS_WORKER_RESULT_WHOLE; i++) {
-		home = take_output(files, items, i, report, job, store, done, err);
+		home = accept_output(files, items, i, report, job, store, done, err);
 	}
 	return home;
 }
@@ -222,7 +220,7 @@ has_no_report(const struct ws_worker_result *files, const ws_item_list *items,
 	if (files->report > 0) {
 		return WS_WORKER_RESULT_LOST;
 	}
-	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %s", job->action->subject,
+	ws_err_set(err, WS_ERR_BUILD, "'%s': the worker could not run it: %s", job->action->subject,
 		ws_worker_first_error(&items->at[files->stderr_text], job->a));
 	return WS_WORKER_RESULT_NOT_RUN;
 }
@@ -233,7 +231,7 @@ take_log(const struct ws_worker_result *files, const ws_item_list *items, const 
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_digest digest;
-	if (!came(items, files->log) || items->at[files->log].size_bytes == 0) {
+	if (!is_whole(items, files->log) || items->at[files->log].size_bytes == 0) {
 		return;
 	}
 	if (done->code != 0 && job->action->log_says) {
@@ -245,9 +243,9 @@ take_log(const struct ws_worker_result *files, const ws_item_list *items, const 
 	}
 }
 
-/* One that this host had no room for; NULL: none. */
+/* A file that this host could not write; NULL: none. */
 static const struct ws_item *
-kept_out(
+find_unwritable(
 	const struct ws_worker_result *files, const ws_item_list *items, const struct ws_action *action)
 {
 	const struct ws_item *kept = items->at[files->report].ours ? &items->at[files->report]
@@ -266,28 +264,28 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_report report;
-	const struct ws_item *kept = kept_out(files, items, job->action);
+	const struct ws_item *kept = find_unwritable(files, items, job->action);
 	if (kept) {
 		ws_err_set(err, WS_ERR_IO, "%s", kept->failure);
 		return WS_WORKER_RESULT_WRONG;
 	}
-	if (!came(items, files->report)) {
+	if (!is_whole(items, files->report)) {
 		return has_no_report(files, items, job, err);
 	}
 	read_text(items, files->report, &text);
 	if (!ws_report_read(ws_buf_str(&text), job->a, &report, err)) {
-		ws_err_wrap(err, "'%s': what its worker sent", job->action->subject);
+		ws_err_wrap(err, "'%s': the worker's report", job->action->subject);
 		return WS_WORKER_RESULT_NOT_RUN;
 	}
 	if (!report.order || strcmp(report.order, files->order) != 0) {
-		ws_err_set(
-			err, WS_ERR_BUILD, "'%s': its worker reports on another command", job->action->subject);
+		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's report is about another command",
+			job->action->subject);
 		return WS_WORKER_RESULT_NOT_RUN;
 	}
 	if (report.differs) {
-		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than %s",
+		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's '%s' differs from that of %s",
 			job->action->subject, report.differs,
-			job->action->platform ? "the one that was asked" : "this host");
+			job->action->platform ? "the queried worker" : "this host");
 		return WS_WORKER_RESULT_OTHER_HOST;
 	}
 	*done = (struct ws_done){.id = job->id,
@@ -303,17 +301,18 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 		return WS_WORKER_RESULT_WHOLE;
 	}
 	if (job->action->platform) {
-		if (!is_same_platform(&report, job->action, files->kept, err)) {
+		if (!workers_agree(&report, job->action, files->kept, err)) {
 			return WS_WORKER_RESULT_OTHER_HOST;
 		}
 	} else {
 		if (!is_same_host(&report, job->action, names, job->a, err)) {
 			return WS_WORKER_RESULT_OTHER_HOST;
 		}
-		/* Held against digests of this run: what is younger may be another for the manifest. */
+		/* Compared with digests of this run: a file that changed since then may differ in the
+		 * manifest. */
 		struct ws_since since = {job->since_file_ns, 0};
 		const char *changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 		done->changed = changed ? changed : done->changed;
 	}
-	return take_outputs(files, items, &report, job, store, done, err);
+	return accept_outputs(files, items, &report, job, store, done, err);
 }

@@ -1,4 +1,4 @@
-/* answer_cache.c - a digest over how things look, noted beside the answer. */
+/* answer_cache.c - a digest over size, times and inode of the files that an answer depends on. */
 #include "store/answer_cache.h"
 
 #include "base/fs.h"
@@ -12,23 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where packages put what compilers and loaders find; a folder's time moves when something is
- * added. */
+/* Folders where packages install compilers and libraries; their times change with their entries. */
 static const char *const places[] = {"/bin", "/usr/bin", "/usr/local/bin", "/lib", "/usr/lib",
 	"/usr/local/lib", "/lib64", "/usr/lib64", "/usr/lib/x86_64-linux-gnu",
 	"/usr/lib/aarch64-linux-gnu", "/etc/ld.so.cache"};
 
-/* What answers name and nobody reads later. */
-static const char *const passing[] = {"/dev/", "/proc/", "/tmp/tmpxft"};
+/* Paths in answers that do not affect the result. */
+static const char *const ignored[] = {"/dev/", "/proc/", "/tmp/tmpxft"};
 
-struct looking {
+struct fingerprint {
 	struct ws_hasher *h;
 	time_t newest_s;
-	bool unclear; /* a path stands there that only a reader of the answer knows */
+	bool unclear; /* the answer has a path that only its reader can parse */
 };
 
 static void
-add_looks(struct looking *l, const char *path)
+add_file(struct fingerprint *f, const char *path)
 {
 	struct stat status = {0};
 	int64_t fields[8] = {-1};
@@ -42,63 +41,63 @@ add_looks(struct looking *l, const char *path)
 		fields[6] = (int64_t)status.st_ctim.tv_sec;
 		fields[7] = (int64_t)status.st_ctim.tv_nsec;
 	}
-	l->newest_s = status.st_ctim.tv_sec > l->newest_s ? status.st_ctim.tv_sec : l->newest_s;
-	ws_hasher_add_field(l->h, path);
-	ws_hasher_add(l->h, fields, sizeof(fields));
+	f->newest_s = status.st_ctim.tv_sec > f->newest_s ? status.st_ctim.tv_sec : f->newest_s;
+	ws_hasher_add_field(f->h, path);
+	ws_hasher_add(f->h, fields, sizeof(fields));
 }
 
-/* "/usr/lib/gcc/12/../libm.so": itself, the folder it lies in, and that which it leads through. */
+/* For "/usr/lib/gcc/12/../libm.so": adds the path, its folder, and the part before "/../". */
 static void
-add_path(struct looking *l, const char *path)
+add_path(struct fingerprint *f, const char *path)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (size_t i = 0; i < WS_LEN(passing); i++) {
-		if (ws_starts_with(path, passing[i])) {
+	for (size_t i = 0; i < WS_LEN(ignored); i++) {
+		if (ws_starts_with(path, ignored[i])) {
 			return;
 		}
 	}
 	const char *up = strstr(path, "/../");
-	add_looks(l, path);
-	add_looks(l, ws_path_dir(a, path));
+	add_file(f, path);
+	add_file(f, ws_path_dir(a, path));
 	if (up) {
-		add_looks(l, ws_arena_copy(a, path, (size_t)(up - path)));
+		add_file(f, ws_arena_copy(a, path, (size_t)(up - path)));
 	}
 }
 
-/* Each absolute path that stands in @a text. In double quotes it may hold blanks. */
+/* Every absolute path in @a text. In double quotes a path may contain blanks. */
 static void
-add_paths(struct looking *l, const char *text)
+add_paths(struct fingerprint *f, const char *text)
 {
 	static const char ends[] = " \t\n\"':;=,()";
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	for (const char *at = text; *at;) {
 		bool quoted = at > text && at[-1] == '"' && at[0] == '/';
 		size_t len = strcspn(at, quoted ? "\"\n" : ends);
-		l->unclear = l->unclear || (quoted && memchr(at, '\\', len));
+		f->unclear = f->unclear || (quoted && memchr(at, '\\', len));
 		if (len > 1 && len < PATH_MAX && at[0] == '/') {
-			add_path(l, ws_arena_copy(a, at, len));
+			add_path(f, ws_arena_copy(a, at, len));
 		}
 		at += len;
 		at += *at != '\0';
 	}
 }
 
-/* False where something is so young that another change in the same moment would not show, or
- * unclear. */
+/* False if the answer must not be cached: a file is so young that another change may not be
+ * visible, or a path is unclear. */
 static bool
-look(const char *program, const char *answer, struct ws_digest *looks)
+compute_fingerprint(const char *program, const char *answer, struct ws_digest *looks)
 {
-	struct looking l = {.h = ws_hasher_make()};
+	struct fingerprint f = {.h = ws_hasher_make()};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	for (size_t i = 0; i < WS_LEN(places); i++) {
-		add_looks(&l, places[i]);
+		add_file(&f, places[i]);
 	}
-	add_path(&l, program);
-	/* A virtual environment's. */
-	add_looks(&l, ws_arena_printf(a, "%s/../pyvenv.cfg", ws_path_dir(a, program)));
-	add_paths(&l, answer);
-	*looks = ws_hasher_finish(l.h);
-	return !l.unclear && l.newest_s + 2 < time(NULL);
+	add_path(&f, program);
+	/* The configuration of a virtual environment. */
+	add_file(&f, ws_arena_printf(a, "%s/../pyvenv.cfg", ws_path_dir(a, program)));
+	add_paths(&f, answer);
+	*looks = ws_hasher_finish(f.h);
+	return !f.unclear && f.newest_s + 2 < time(NULL);
 }
 
 static bool
@@ -140,7 +139,7 @@ ws_answer_cache_ask(struct ws_ledger *ledger, const struct ws_child_order *order
 	struct ws_digest key = key_of(order, real), noted, looks;
 	size_t start = answer->len;
 	if (ws_ledger_answer(ledger, key.hex, answer, &noted)) {
-		look(real, ws_buf_text(answer) + start, &looks);
+		compute_fingerprint(real, ws_buf_text(answer) + start, &looks);
 		if (ws_digest_eq(&looks, &noted)) {
 			return true;
 		}
@@ -149,7 +148,7 @@ ws_answer_cache_ask(struct ws_ledger *ledger, const struct ws_child_order *order
 	if (!ws_child_ask(order, answer, err)) {
 		return false;
 	}
-	if (look(real, ws_buf_text(answer) + start, &looks)) {
+	if (compute_fingerprint(real, ws_buf_text(answer) + start, &looks)) {
 		ws_ledger_note_answer(ledger, key.hex, ws_buf_text(answer) + start, &looks);
 	}
 	return true;

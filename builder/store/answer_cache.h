@@ -1,11 +1,10 @@
 /**
- * answer_cache.h - what a program said of itself, remembered
+ * answer_cache.h - cached answers of compilers and interpreters
  *
- * A compiler that is asked for its parts, an interpreter for its headers: a process each, and the
- * same answer as yesterday. The answer counts again while all looks as it did then: the program,
- * the places where a system keeps programs and libraries, and each path that the answer names with
- * the folder that it lies in (size, times, inode, or that there is none). What is a script is asked
- * each time: anything may be behind it.
+ * Asking a compiler for its parts, or an interpreter for its headers, costs a process each. A
+ * cached answer is valid while all of these are unchanged (size, times, inode, or absence): the
+ * program, the folders where a system installs programs and libraries, and each path in the
+ * answer with its folder. Scripts are always run, since anything may be behind them.
  */
 #ifndef WS_STORE_ANSWER_CACHE_H
 #define WS_STORE_ANSWER_CACHE_H
@@ -14,8 +13,8 @@
 #include "sys/child.h"
 
 /**
- * As ws_child_ask, for a question whose answer follows from the program, its words and its
- * environment, with what lies where the answer says. @a ledger NULL: it is asked.
+ * As ws_child_ask, for a question whose answer depends only on the program, its arguments and
+ * environment, and the files that the answer names. @a ledger NULL: no cache.
  */
 bool ws_answer_cache_ask(struct ws_ledger *ledger, const struct ws_child_order *order,
 	struct ws_buf *answer, struct ws_err *err);

@@ -1,6 +1,6 @@
-/* cas.c - cas/aa/<sha256>. A file is synced before the rename that makes it visible; what happens
- * to it afterwards is noticed when it is used: by its digest, or by the ledger's note of its size
- * and times. */
+/* cas.c - cas/aa/<sha256>. A file is synced before the rename that makes it visible. Later
+ * changes are found when it is used: by its digest, or by the ledger's note of its size and
+ * times. */
 #include "store/cas.h"
 
 #include "base/fs.h"
@@ -57,8 +57,7 @@ note(const struct ws_store *store, const char *path, const char *digest)
 	}
 }
 
-/* A link that we made or removed has moved the ctime of a file that was whole @a before, and
- * nothing else. */
+/* After a link was added or removed: notes the new ctime of a file that was whole @a before. */
 static void
 note_link(
 	const struct ws_store *store, const char *path, const char *digest, const struct stat *before)
@@ -71,8 +70,8 @@ note_link(
 	}
 }
 
-/* Hashed @a anew, or when it does not look as it did when it was last hashed. What is not its
- * digest is rejected. */
+/* Verifies a file; hashes it with @a anew, or if it changed since it was last hashed. A damaged
+ * file is rejected. */
 static bool
 check(const struct ws_store *store, const char *path, const char *digest, bool anew)
 {
@@ -234,7 +233,7 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 	if (!ws_store_stat(store, path, &status)) {
 		return report_missing(store, path, err);
 	}
-	/* The bytes are in memory: hashing them costs less than a query of the ledger. */
+	/* The bytes are in memory: hashing them is cheaper than a query of the ledger. */
 	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, &why)) {
 		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
 		if (ws_digest_is(&found, digest)) {
@@ -256,7 +255,7 @@ ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to,
 	if (!path || ws_fs_copy_atomic(path, to, mode, digest, err)) {
 		return path != NULL;
 	}
-	/* Bytes may rot while size and times stay as they were noted. */
+	/* Bytes may be damaged without a change of size and times. */
 	struct ws_digest found;
 	if (ws_digest_file(path, &found, NULL, NULL) && !ws_digest_is(&found, digest)) {
 		ws_store_reject(store, path, &(struct ws_err){0});

@@ -1,10 +1,12 @@
 /**
- * cas.h - files by the SHA-256 of their bytes
+ * cas.h - content-addressed storage: files by the SHA-256 of their bytes
  *
- * Files are 0444 and never change. They come in by rename on one file system, and go out as hard
- * links into work folders or as copies where a user looks. Where they lie is known here alone, and
- * whatever goes out is what its name says: a file that is not is removed with a warning and
- * missing.
+ * Files are 0444 and never change. They enter by a rename on one file system and leave as hard
+ * links into work folders or as copies. Paths are private to cas.c. Whatever leaves is
+ * verified: a damaged file is removed with a warning and counts as missing.
+ *
+ * While ws_store.used is set, cas.h and tree.h note every file and tree that they return, so
+ * that an export contains exactly what a build uses.
  */
 #ifndef WS_STORE_CAS_H
 #define WS_STORE_CAS_H
@@ -15,28 +17,28 @@
 #include "store/store.h"
 #include "store/tree.h"
 
-/** Zeroed but for the arena, nothing was taken. */
+/** Zeroed except for the arena, it is empty. */
 struct ws_used_entries {
 	struct ws_arena *a;
 	struct ws_map trees; /**< by path: const struct ws_tree * */
-	struct ws_map files; /**< digests of cas.h */
+	struct ws_map files; /**< digests of files */
 };
 
-/** Each does nothing where @a store does not note what is taken. */
+/** Note a tree or a file; do nothing while ws_store.used is NULL. */
 void ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tree);
 void ws_used_entries_add_file(const struct ws_store *store, const char *digest);
 
 /* ---- files ---- */
 
-/** The file is there and whole: one that is not what its name says is removed, with a warning. */
+/** True if the file exists and is whole. A damaged one is removed with a warning. */
 bool ws_cas_has(const struct ws_store *store, const char *digest);
 
-/** As ws_cas_has, by the bytes alone: what was noted of the file does not count. */
+/** The same by the bytes alone, without the ledger's notes. */
 bool ws_cas_verify(const struct ws_store *store, const char *digest);
 
 /* ---- in ---- */
 
-/** Moves the file at @a path in, synced, and says what it was. */
+/** Moves the file at @a path in, synced, and returns its digest and size. */
 bool ws_cas_take(const struct ws_store *store, const char *path, struct ws_digest *digest,
 	uint64_t *size, struct ws_err *err);
 
@@ -44,24 +46,24 @@ bool ws_cas_take(const struct ws_store *store, const char *path, struct ws_diges
 bool ws_cas_put(const struct ws_store *store, const void *bytes, size_t len,
 	struct ws_digest *digest, struct ws_err *err);
 
-/** A file whose digest is known before it comes: what a download needs to know. */
+/** A file whose digest is known in advance: the paths of a download. */
 struct ws_cas_incoming {
 	const char *digest;
-	const char *partial; /**< where it grows; a later run continues there */
-	const char *path;    /**< where it is put, in one step, once its digest was right */
+	const char *partial; /**< partial file; a later run resumes it */
+	const char *path;    /**< final path, for a rename once the digest was checked */
 };
 
-/** Prepares the way for a file; nothing of it is seen before it is whole. */
+/** Creates the folders for a file, which becomes visible when it is whole. */
 bool ws_cas_begin(const struct ws_store *store, const char *digest, struct ws_arena *a,
 	struct ws_cas_incoming *incoming, struct ws_err *err);
 
-/** The file is at its path, and whoever put it there has checked its digest. */
+/** Called when the file is at its path and its digest was checked. */
 bool ws_cas_commit(
 	const struct ws_store *store, const struct ws_cas_incoming *incoming, struct ws_err *err);
 
 /* ---- out ---- */
 
-/** The path of the file, which is whole, for readers that want one; NULL on failure. */
+/** The path of the file, verified; NULL on failure. */
 const char *ws_cas_open(
 	const struct ws_store *store, const char *digest, struct ws_arena *a, struct ws_err *err);
 
@@ -69,20 +71,20 @@ const char *ws_cas_open(
 bool ws_cas_read(
 	const struct ws_store *store, const char *digest, struct ws_buf *b, struct ws_err *err);
 
-/** Copies the file to where a user looks, in one step, hashing it on the way; @a to is replaced. */
+/** Copies the file to a path outside, hashing it on the way; @a to is replaced in one step. */
 bool ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to, mode_t mode,
 	struct ws_err *err);
 
 /**
- * Makes the file appear at @a to, below a work folder: a hard link where possible, read-only. One
- * that shall be executable is a copy, because all users of a stored file share its mode.
+ * Places the file at @a to, below a work folder: read-only, as a hard link if possible. An
+ * executable file is a copy, since links share the mode.
  */
 bool ws_cas_link_into(const struct ws_store *store, const char *digest, const char *to,
 	bool executable, struct ws_err *err);
 
 /**
- * Removes what ws_cas_link_into made. Removed by other means, a link costs hashing the file when it
- * is used next: its ctime has moved.
+ * Removes such a link. A link that is removed by other means changes the file's ctime, so that
+ * it is hashed again.
  */
 void ws_cas_unlink(const struct ws_store *store, const char *digest, const char *to);
 

@@ -1,5 +1,4 @@
-/* inventory.c - one walk over each room; what a text names is whatever looks like a digest in
- * it. */
+/* inventory.c - one walk over each folder. A text names whatever looks like a digest in it. */
 #include "store/inventory.h"
 
 #include "base/fs.h"
@@ -14,13 +13,13 @@
 #include <string.h>
 
 #define DIGEST_LENGTH 64
-/* A tree's folder ends in so many digits of its digest. */
+/* Hex digits of the digest in the name of a tree's folder. */
 #define TREE_DIGITS 16
 #define LIST ".list"
 
 static const struct {
 	const char *name, *folder;
-	int depth; /* of the entries in it: cas/aa/<digest> is 2 */
+	int depth; /* of its entries: cas/aa/<digest> is 2 */
 } rooms[WS_ROOMS] = {
 	[WS_ROOM_FILES] = {"files", "cas", 2},
 	[WS_ROOM_RESULTS] = {"results", "ac", 2},
@@ -35,9 +34,9 @@ ws_room_name(enum ws_room room)
 	return rooms[room].name;
 }
 
-/* ---- what there is ---- */
+/* ---- listing ---- */
 
-struct taking {
+struct listing {
 	const struct ws_store *store;
 	struct ws_inventory *inventory;
 	struct ws_map places; /* digest, or the digits of a tree's -> its item */
@@ -57,7 +56,7 @@ depth_of(const char *name)
 
 /* The listing beside a tree belongs to it. */
 static const char *
-item_name(const struct taking *t, const char *name)
+item_name(const struct listing *t, const char *name)
 {
 	const char *base = ws_path_base(name);
 	bool list = t->room == WS_ROOM_TREES && ws_ends_with(base, LIST);
@@ -71,11 +70,11 @@ last_of(struct ws_inventory *inventory)
 	return inventory->items.len > 0 ? &inventory->items.at[inventory->items.len - 1] : NULL;
 }
 
-/* Entries of a room are items; what lies below them adds to their size. */
+/* Entries of a folder are items; files below them add to their size. */
 static bool
-see(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
+add_entry(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 {
-	struct taking *t = self;
+	struct listing *t = self;
 	struct ws_store_item *item = last_of(t->inventory);
 	int depth = depth_of(entry->name);
 	bool file = S_ISREG(entry->status.st_mode);
@@ -100,9 +99,9 @@ see(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 	return true;
 }
 
-/* ---- what is of use ---- */
+/* ---- uses ---- */
 
-/* Where an item is found by what a text says of it. */
+/* The key of an item in `places`: how texts name it. */
 static const char *
 place_of(const struct ws_store_item *item)
 {
@@ -112,9 +111,9 @@ place_of(const struct ws_store_item *item)
 															  : NULL;
 }
 
-/* Calls @a name for each item whose digest stands in @a text. */
+/* Calls @a name for each item whose digest is in @a text. */
 static void
-find_named(const struct taking *t, struct ws_str text,
+find_named(const struct listing *t, struct ws_str text,
 	void (*name)(void *self, struct ws_store_item *item), void *self)
 {
 	for (size_t i = 0, digits = 0; i <= text.n; i++) {
@@ -136,14 +135,14 @@ find_named(const struct taking *t, struct ws_str text,
 	}
 }
 
-/* One text, and which way its use goes. */
+/* A text, whose time is copied to or from the files it names. */
 struct naming {
 	struct ws_store_item *text;
-	bool is_wheel; /* what it names is a wheel */
+	bool is_wheel; /* it names a wheel */
 };
 
 static void
-lend_use(void *self, struct ws_store_item *item)
+use_named_items(void *self, struct ws_store_item *item)
 {
 	const struct naming *n = self;
 	item->named = true;
@@ -151,9 +150,9 @@ lend_use(void *self, struct ws_store_item *item)
 	item->used_s = n->text->used_s > item->used_s ? n->text->used_s : item->used_s;
 }
 
-/* A list of manifests is of use as long as one of them is. */
+/* A list of manifests was used when one of them was. */
 static void
-borrow_use(void *self, struct ws_store_item *item)
+use_text(void *self, struct ws_store_item *item)
 {
 	const struct naming *n = self;
 	n->text->keep_longest = n->text->keep_longest || n->is_wheel;
@@ -161,13 +160,13 @@ borrow_use(void *self, struct ws_store_item *item)
 }
 
 static void
-make_dear(void *self WS_UNUSED, struct ws_store_item *item)
+keep_item_longest(void *self WS_UNUSED, struct ws_store_item *item)
 {
 	item->keep_longest = true;
 }
 
 static void
-read_texts(const struct taking *t, void (*name)(void *self, struct ws_store_item *item))
+read_texts(const struct listing *t, void (*name)(void *self, struct ws_store_item *item))
 {
 	for (size_t i = 0; i < t->inventory->items.len; i++) {
 		struct ws_store_item *item = &t->inventory->items.at[i];
@@ -186,9 +185,9 @@ ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t
 	struct ws_arena *a, struct ws_inventory *inventory, struct ws_err *err)
 {
 	*inventory = (struct ws_inventory){.a = a, .locks = locks, .lock_count = lock_count};
-	struct taking t = {.store = store, .inventory = inventory, .a = a};
+	struct listing t = {.store = store, .inventory = inventory, .a = a};
 	for (t.room = 0; t.room < WS_ROOMS; t.room++) {
-		if (!ws_fs_walk(ws_store_path(store, a, rooms[t.room].folder), see, &t, err)) {
+		if (!ws_fs_walk(ws_store_path(store, a, rooms[t.room].folder), add_entry, &t, err)) {
 			return false;
 		}
 	}
@@ -199,15 +198,15 @@ ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t
 			ws_map_put(&t.places, place, item, a);
 		}
 	}
-	read_texts(&t, lend_use);
-	read_texts(&t, borrow_use);
+	read_texts(&t, use_named_items);
+	read_texts(&t, use_text);
 	for (size_t i = 0; i < lock_count; i++) {
-		find_named(&t, ws_str_of(locks[i]), make_dear, NULL);
+		find_named(&t, ws_str_of(locks[i]), keep_item_longest, NULL);
 	}
 	return true;
 }
 
-/* ---- making room ---- */
+/* ---- removing ---- */
 
 static int
 cmp_use(const void *x, const void *y)
@@ -222,7 +221,7 @@ cmp_use(const void *x, const void *y)
 	return strcmp(left->path, right->path);
 }
 
-/* A tree without its listing is none, so that goes first. */
+/* The listing goes first: a tree without it does not exist. */
 static bool
 remove_item(const struct ws_store_item *item, struct ws_arena *a, struct ws_err *err)
 {
@@ -245,7 +244,7 @@ ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint
 	if (!ws_store_hold(store, true, err)) {
 		return false;
 	}
-	/* Other runs may have used entries since the inventory was taken. */
+	/* Other runs may have used items since the first listing. */
 	if (!ws_inventory_take(
 			store, inventory->locks, inventory->lock_count, inventory->a, inventory, err)) {
 		ws_store_hold(store, false, NULL);
@@ -263,7 +262,7 @@ ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint
 	return ws_store_hold(store, false, fine ? err : NULL) && fine;
 }
 
-/* ---- holding all against its digest ---- */
+/* ---- verifying ---- */
 
 static bool
 is_whole(const struct ws_store *store, const struct ws_store_item *item, struct ws_arena *a)
@@ -276,7 +275,7 @@ is_whole(const struct ws_store *store, const struct ws_store_item *item, struct 
 		return ws_results_get(store, item->name, &text);
 	case WS_ROOM_TREES:
 		return ws_tree_verify(store, item->name, a);
-	case WS_ROOM_GIT: /* git's own */
+	case WS_ROOM_GIT: /* git verifies its files */
 	case WS_ROOM_PARTIAL:
 		break;
 	}

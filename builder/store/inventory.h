@@ -1,9 +1,9 @@
 /**
- * inventory.h - all that a store holds, and what goes first when it must shrink
+ * inventory.h - contents of a store, and their removal when it must shrink
  *
- * Files by digest, texts by key, trees, mirrors of git, downloads that can go on: each with its
- * size and when it was last of use. A text is of use when it is found (results.h moves its mtime),
- * and then so is what it names. Whoever removes holds LOCK alone.
+ * Files by digest, texts by key, trees, mirrors of git, partial downloads: each with its size
+ * and last use. A lookup uses a text (results.h sets its mtime), and with it the files and trees
+ * that the text names. Removal needs LOCK alone.
  */
 #ifndef WS_STORE_INVENTORY_H
 #define WS_STORE_INVENTORY_H
@@ -27,10 +27,10 @@ struct ws_store_item {
 	enum ws_room room;
 	const char *path;  /**< absolute */
 	const char *name;  /**< digest, key, or name of a folder */
-	uint64_t bytes;    /**< of a tree: of its files and its listing */
-	int64_t used_s;    /**< when it was last of use */
+	uint64_t bytes;    /**< of a tree: its files and its listing */
+	int64_t used_s;    /**< last use */
 	bool named;        /**< a text of ac/ names it */
-	bool keep_longest; /**< a wheel, or named by a lock: it goes last */
+	bool keep_longest; /**< a wheel, or named by a lock: removed last */
 };
 
 struct ws_inventory {
@@ -44,26 +44,26 @@ struct ws_inventory {
 /** "files", "results", "trees", "git", "partial". */
 const char *ws_room_name(enum ws_room room);
 
-/** Lists the store. @a locks: texts of lock files; what they name by digest is keep_longest. */
+/** Lists the store. @a locks: texts of lock files; what they name by digest is removed last. */
 bool ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t lock_count,
 	struct ws_arena *a, struct ws_inventory *inventory, struct ws_err *err);
 
-/** What was removed, or found damaged. */
+/** Totals of removed or damaged items. */
 struct ws_inventory_gone {
 	unsigned count;
 	uint64_t bytes;
 };
 
 /**
- * Removes what was of use longest ago until the rest has at most @a most_bytes. WS_ERR_IO where
- * another process uses the store.
+ * Lists the store again under LOCK, and removes the least recently used items until the rest has
+ * at most @a most_bytes. WS_ERR_IO if another process uses the store.
  */
 bool ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory,
 	uint64_t most_bytes, struct ws_inventory_gone *gone, struct ws_err *err);
 
 /**
- * Reads everything and holds it against its digest, whatever was noted of it. What is damaged is
- * removed, with a warning. False where something cannot be read, or the run was stopped.
+ * Reads all items and verifies their digests. Damaged items are removed with a warning. False if
+ * an item cannot be read or the run was stopped.
  */
 bool ws_inventory_verify(const struct ws_store *store, const struct ws_inventory *inventory,
 	struct ws_stop *stop, struct ws_inventory_gone *damaged, struct ws_err *err);

@@ -1,6 +1,6 @@
-/* ledger.c - three tables: what ran, which outside file had which digest, what programs said. Notes
- * of files wait in memory and are written together: each by itself would cost a tenth of an action
- * without a process. */
+/* ledger.c - three tables: runs, digests of outside files, answers of programs. Notes about
+ * files are collected in memory and written together: single writes would cost a tenth of an
+ * action that starts no process. */
 #include "store/ledger.h"
 
 #include "base/arena.h"
@@ -24,7 +24,7 @@ static const char schema[] =
 
 #define MOST_NOTES 512
 
-/* What shows that a file has changed, as one row. */
+/* The properties that show a change of a file, as one row. */
 struct identity {
 	int64_t size, mtime, ctime, inode, device;
 };
@@ -36,7 +36,7 @@ struct note {
 
 struct ws_ledger {
 	struct ws_sql *sql;
-	struct ws_arena *a;  /* of the notes that are not written yet; NULL: there are none */
+	struct ws_arena *a;  /* of unwritten notes; NULL: none */
 	struct ws_map notes; /* path -> struct note */
 };
 
@@ -66,7 +66,7 @@ add_run(struct ws_sql *sql, const struct ws_ledger_run *run, struct ws_err *err)
 		(int64_t)run->rss_bytes, (int64_t)run->killed);
 }
 
-/* In one transaction: the notes, and @a run where there is one. */
+/* Writes the notes and @a run (may be NULL) in one transaction. */
 static bool
 write_notes(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
 {
@@ -110,7 +110,7 @@ ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct 
 	return write_notes(ledger, run, err);
 }
 
-/* Reads the newest runs first and folds them into one estimate. */
+/* Folds runs, newest first, into one estimate. */
 static struct ws_estimate_of
 fold(struct ws_sql_rows *rows)
 {
@@ -126,13 +126,13 @@ fold(struct ws_sql_rows *rows)
 			continue;
 		}
 		if (successes++ == 0) {
-			sum.wall_ms = (uint64_t)ws_sql_int(rows, 0) + 1; /* 0 would mean "not known" */
+			sum.wall_ms = (uint64_t)ws_sql_int(rows, 0) + 1; /* 0 would mean "unknown" */
 			sum.cpu_ms = (uint64_t)ws_sql_int(rows, 1);
 		}
 		sum.rss_bytes = rss_bytes > sum.rss_bytes ? rss_bytes : sum.rss_bytes;
 	}
 	if (rows) {
-		ws_sql_done(rows); /* an open select would keep other processes' rows from ours */
+		ws_sql_done(rows); /* an open select would hide newer rows of other processes */
 	}
 	if (killed_bytes * 2 > sum.rss_bytes) {
 		sum.rss_bytes = killed_bytes * 2;

@@ -1,5 +1,5 @@
-/* results.c - one file a key, at most 4 MiB; its first line is "wheelsmith.known/1 <sha256 of
- * the key and the lines after>". */
+/* results.c - one file per key, at most 4 MiB; the first line is "wheelsmith.known/1 <sha256 of
+ * the key and the other lines>". */
 #include "store/results.h"
 
 #include "base/crypto.h"
@@ -22,7 +22,7 @@ path_of(const struct ws_store *store, const char *key, struct ws_arena *a)
 	return ws_arena_printf(a, "%s/ac/%.2s/%s", store->path, key, key);
 }
 
-/* Over the key as well: a text in another's place is as wrong as a torn one. */
+/* Covers the key, so that a text in another's place is found like a torn one. */
 static struct ws_digest
 sum_of(const char *key, struct ws_str text)
 {
@@ -32,7 +32,7 @@ sum_of(const char *key, struct ws_str text)
 	return ws_hasher_finish(h);
 }
 
-/* Takes the first line off @a b, from @a start on; false when it is not the sum of the others. */
+/* Cuts the first line off @a b, from @a start on; false: it is not the checksum of the rest. */
 static bool
 read_sum(const char *key, size_t start, struct ws_buf *b)
 {
@@ -47,7 +47,7 @@ read_sum(const char *key, size_t start, struct ws_buf *b)
 	return true;
 }
 
-/* By its mtime, which nobody else reads; once an hour is enough to tell what goes first. */
+/* Sets the mtime, which has no other use; once an hour is precise enough. */
 static void
 note_use(const char *path, const struct stat *status)
 {
@@ -111,14 +111,14 @@ ws_results_put(
 	const char *path = path_of(store, key, a);
 	struct ws_str body = ws_buf_str(text);
 	if (store->lock_fd < 0) {
-		return true; /* there is no store: ws_store_look */
+		return true; /* no store: ws_store_look */
 	}
 	write_whole(key, body, &whole);
 	return ws_store_may_make(store, err) && ws_fs_mkdirs(ws_path_dir(a, path), err)
 		&& ws_fs_write_atomic(path, whole.data, whole.len, 0644, err);
 }
 
-/* ---- which wheel was built for a cell ---- */
+/* ---- cells: "wheelsmith.cell/2 <sha256> <seconds> <bytes> <bytes installed> <file>" ---- */
 
 #define SCHEMA "wheelsmith.cell/2"
 

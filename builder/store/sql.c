@@ -1,5 +1,5 @@
-/* sql.c - SQLite 3.40 and later. Durability is NORMAL: losing the last second of a ledger in a
- * power cut costs an estimate, an fsync for each row would cost more. */
+/* sql.c - SQLite 3.40 and later. Durability is NORMAL: a power cut may lose the last second,
+ * which costs an estimate; an fsync for each row would cost more. */
 #include "store/sql.h"
 
 #include "sys/clock.h"
@@ -31,7 +31,7 @@ struct ws_sql {
 static bool
 fail(const struct ws_sql *sql, struct ws_err *err)
 {
-	/* "disk I/O error" is what SQLite says when its index of the log finds no room. */
+	/* SQLite reports "disk I/O error" if its log index finds no space. */
 	int code = sqlite3_system_errno(sql->db);
 	if (sqlite3_errcode(sql->db) == SQLITE_FULL || code == ENOSPC || code == EDQUOT) {
 		errno = ENOSPC;
@@ -49,7 +49,7 @@ try_open(struct ws_sql *sql, const char *schema)
 		return false;
 	}
 	sqlite3_busy_timeout(sql->db, BUSY_MS);
-	/* A small page cache: the program promises to stay small. */
+	/* A small page cache keeps the process small. */
 	return sqlite3_exec(sql->db,
 			   "pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -512;",
 			   NULL, NULL, NULL)
@@ -57,8 +57,8 @@ try_open(struct ws_sql *sql, const char *schema)
 		&& sqlite3_exec(sql->db, schema, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* While one process switches a new ledger to WAL, SQLite answers the others SQLITE_BUSY at once and
- * does not wait for busy_timeout, because waiting could deadlock. */
+/* While one process switches a new ledger to WAL, others get SQLITE_BUSY at once, without
+ * busy_timeout, since waiting could deadlock. */
 static bool
 open_patiently(struct ws_sql *sql, const char *schema)
 {
@@ -166,7 +166,7 @@ ws_sql_run(struct ws_sql *sql, struct ws_err *err, const char *text, const char 
 	return done;
 }
 
-/* The rows of a select are its prepared statement: nothing else needs to be kept. */
+/* The rows of a select are its prepared statement. */
 static sqlite3_stmt *
 statement_of(const struct ws_sql_rows *rows)
 {

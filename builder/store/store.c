@@ -1,5 +1,5 @@
-/* store.c - the folder itself: where it is, its version, its lock. What lies in it has files of
- * its own here. */
+/* store.c - path, version and lock of the folder, and scratch folders, which are locked by
+ * flock(2) on the folder itself. */
 #include "store/store.h"
 
 #include "base/arena.h"
@@ -22,7 +22,7 @@
 enum hold {
 	HELD,
 	BUSY,
-	CANNOT, /* gone, or not to be locked */
+	CANNOT, /* missing, or cannot be locked */
 };
 
 static enum hold
@@ -46,7 +46,7 @@ ws_scratch_make(const char *partial, const char *prefix, struct ws_arena *a, str
 		if (!path) {
 			return false;
 		}
-		/* Another run may have swept the folder before it was locked. */
+		/* Another run may have removed the folder before it was locked. */
 		if (try_lock(path, &s->fd) != BUSY && ws_fs_is_dir(path)) {
 			s->path = path;
 			return true;
@@ -69,7 +69,7 @@ ws_scratch_drop(struct ws_scratch *s)
 	*s = (struct ws_scratch){.fd = -1};
 }
 
-/* A folder that cannot be locked goes by its age too. */
+/* Without locks the age decides. */
 static void
 sweep_one(const char *path)
 {
@@ -89,7 +89,7 @@ ws_scratch_sweep(const char *partial)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	if (ws_fs_is_link(partial)) {
-		return; /* what lies there may be another store's */
+		return; /* the target may be another store */
 	}
 	WS_AUTO_DIR DIR *dir = opendir(partial);
 	const struct dirent *entry;
@@ -103,7 +103,7 @@ ws_scratch_sweep(const char *partial)
 /* ---- the store ---- */
 
 #define VERSION_TEXT "wheelsmith.store/1\n"
-#define LONGEST_PATH 480 /* SQLite opens nothing whose path has 512 bytes */
+#define LONGEST_PATH 480 /* SQLite cannot open paths of 512 bytes */
 #define DAY_S ((time_t)24 * 3600)
 
 char *
@@ -153,7 +153,7 @@ ws_store_check(const char *path, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 }
 
-/* The folder is empty, but for hidden files and what a file system makes by itself. */
+/* True if the folder has only hidden files and lost+found. */
 static bool
 is_vacant(const char *path)
 {
@@ -167,7 +167,7 @@ is_vacant(const char *path)
 	return true;
 }
 
-/* One that lost its version, or was copied without it, has its files still. */
+/* A store without its VERSION, as after a copy, still has its folders. */
 static bool
 has_files(const char *path, struct ws_arena *a)
 {
@@ -179,7 +179,7 @@ has_files(const char *path, struct ws_arena *a)
 static bool
 may_become(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	/* In this order: VERSION is the first file of a store that another process makes meanwhile. */
+	/* In this order: another process that creates the store writes VERSION first. */
 	if (is_vacant(path) || has_files(path, a)) {
 		return true;
 	}
@@ -197,7 +197,8 @@ check_version(const char *path, struct ws_err *err)
 			&& ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
 }
 
-/* In /tmp anybody may have made it, or a link to it, before: what lies in it would be believed. */
+/* In /tmp another user may have created the folder, or a link to one; its contents would be
+ * trusted. */
 static bool
 check_owner(const char *path, struct ws_arena *a, struct ws_err *err)
 {
@@ -231,8 +232,8 @@ lock_store(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 	return false;
 }
 
-/* What dead processes left half-made. By age: a shell's folder is kept for a week. Behind a
- * link lies what may be another store's. */
+/* Removes leftovers of crashed processes, by age: a shell's folder is kept for a week. Does not
+ * follow links: the target may be another store. */
 static void
 remove_stale(const struct ws_store *store, const char *folder, const char *prefix, time_t age_s)
 {
@@ -374,8 +375,9 @@ ws_store_may_make(const struct ws_store *store, struct ws_err *err)
 	if (err) {
 		*err = *store->unread;
 	}
-	return ws_err_cure(
-		err, "nothing was removed; delete what cannot be read at any time: it is made again");
+	return ws_err_cure(err,
+		"the store is unchanged; an unreadable file may be deleted at any time: it is created "
+		"again");
 }
 
 void

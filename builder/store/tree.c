@@ -1,6 +1,5 @@
-/* tree.c - finding trees again and looking into them. A tree whose listing does not have the digest
- * it is asked for by, or whose files are not what the listing says, is not there. Making one is
- * tree_build.c's. */
+/* tree.c - finding trees and reading their listings. A tree whose listing has another digest, or
+ * whose files differ from it, does not exist. tree_build.c creates trees. */
 #include "store/tree.h"
 
 #include "base/arena.h"
@@ -50,8 +49,7 @@ ws_tree_digest(struct ws_tree_entry *entries, size_t count)
 	return ws_digest_bytes(ws_buf_text(&text), text.len);
 }
 
-/* One line; false when it is none. Cuts it apart in place, and adds it without the size to @a
- * plain. */
+/* Parses one line in place, and adds it without the size to @a plain; false: malformed. */
 static bool
 read_line(char *line, struct ws_tree_entry *entry, struct ws_buf *plain, bool *sized)
 {
@@ -109,9 +107,9 @@ find_exact(const struct ws_tree *tree, const char *path)
 		: NULL;
 }
 
-/* ---- whether a tree is what its listing says ---- */
+/* ---- verifying a tree ---- */
 
-/* All that shows that a file or a folder was changed. */
+/* The properties that show a change of a file or folder. */
 static void
 add_status(struct ws_hasher *h, const struct stat *status)
 {
@@ -121,7 +119,7 @@ add_status(struct ws_hasher *h, const struct stat *status)
 	ws_hasher_add(h, fields, sizeof(fields));
 }
 
-/* The folders above @a path that are not above @a before, the entry in front of it. */
+/* Adds the folders above @a path that were not above @a before, the previous entry. */
 static bool
 add_folders(struct ws_hasher *h, int root, const char *path, const char *before, struct ws_err *err)
 {
@@ -148,10 +146,10 @@ add_folders(struct ws_hasher *h, int root, const char *path, const char *before,
 	return true;
 }
 
-/* A digest over how everything in the tree looks. False when something is missing, or of another
- * size than is listed. */
+/* A digest over the status of everything in the tree. False: a file is missing or has another
+ * size than listed. */
 static bool
-look_over(const struct ws_tree *tree, struct ws_digest *looks, struct ws_err *err)
+compute_fingerprint(const struct ws_tree *tree, struct ws_digest *fingerprint, struct ws_err *err)
 {
 	WS_AUTO_FD int root = open(tree->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat status;
@@ -176,14 +174,14 @@ look_over(const struct ws_tree *tree, struct ws_digest *looks, struct ws_err *er
 		}
 		before = path;
 	}
-	*looks = ws_hasher_finish(h);
+	*fingerprint = ws_hasher_finish(h);
 	return there;
 }
 
-/* A tree's looks are noted by its path alone. */
+/* A tree's fingerprint is noted by its path alone. */
 static const struct stat of_a_tree;
 
-/* A tree that is read through, and how many of its entries were seen. */
+/* A tree that is read, and the number of its entries found. */
 struct reading {
 	const struct ws_tree *tree;
 	size_t seen;
@@ -217,25 +215,25 @@ read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 	return entry && is_as_listed(entry, found, err);
 }
 
-/* Once in a run: by the looks of all files where they are those of last time, else by their
- * bytes. */
+/* Once in a run: compares the status of all files with the last time, or else their bytes with
+ * the listing. */
 static bool
 is_whole(const struct ws_store *store, const struct ws_tree *tree, struct ws_err *err)
 {
-	struct ws_digest looks, noted;
+	struct ws_digest fingerprint, noted;
 	if (ws_map_get(store->checked, tree->path)) {
 		return true;
 	}
-	if (!look_over(tree, &looks, err)) {
+	if (!compute_fingerprint(tree, &fingerprint, err)) {
 		return false;
 	}
 	if (!ws_ledger_recall(store->ledger, tree->path, &of_a_tree, &noted)
-		|| !ws_digest_eq(&looks, &noted)) {
+		|| !ws_digest_eq(&fingerprint, &noted)) {
 		struct reading r = {.tree = tree};
 		if (!ws_fs_walk(tree->path, read_one, &r, err) || r.seen != tree->count) {
 			return false;
 		}
-		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &looks);
+		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &fingerprint);
 	}
 	ws_map_add(store->checked, ws_arena_strdup(store->a, tree->path), store->a);
 	return true;
@@ -244,16 +242,16 @@ is_whole(const struct ws_store *store, const struct ws_tree *tree, struct ws_err
 void
 ws_tree_note(const struct ws_store *store, const struct ws_tree *tree)
 {
-	struct ws_digest looks;
-	if (look_over(tree, &looks, NULL)) {
-		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &looks);
+	struct ws_digest fingerprint;
+	if (compute_fingerprint(tree, &fingerprint, NULL)) {
+		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &fingerprint);
 	}
 }
 
 /* ---- finding ---- */
 
-/* The listing of the tree at tree->path; its digest stays empty where it is none. An older one
- * says no sizes: those of the files are what is_whole goes by, and later runs. */
+/* Reads the listing of the tree at tree->path; on failure the digest stays empty. An older
+ * listing has no sizes: uses those of the files. */
 static void
 read_listing(
 	const char *list, struct ws_arena *a, struct ws_tree *tree, bool *sized, struct ws_err *err)
@@ -303,7 +301,7 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 		ws_used_entries_add_tree(store, tree);
 		return true;
 	}
-	/* A listing of these 16 digits belongs to the folder: what is asked for is another tree. */
+	/* A listing with these 16 digits belongs to the folder: another tree was requested. */
 	bool other = strncmp(tree->digest.hex, digest, 16) == 0 && !ws_digest_is(&tree->digest, digest);
 	if (!other) {
 		ws_store_reject(store, path, &err);

@@ -1,5 +1,4 @@
-/* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth. Finding a
- * tree again is tree.c's. */
+/* tree_build.c - creates a tree: files, links, listing, rename. tree.c finds it. */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "store/store.h"
@@ -43,7 +42,7 @@ ws_tree_begin(
 		ws_arena_drop(b->a);
 		return NULL;
 	}
-	chmod(b->scratch.path, 0755); /* as every tree; a failure shows where it is used */
+	chmod(b->scratch.path, 0755); /* like every tree; a failure shows when it is used */
 	return b;
 }
 
@@ -66,7 +65,7 @@ ws_tree_added(const struct ws_tree_builder *b, const char *path)
 	return entry_at(b, path);
 }
 
-/* Paths must fit one line of the listing and stay inside. */
+/* Paths must fit in one line of the listing and stay inside. */
 static bool
 check_path(const struct ws_tree_builder *b, const char *path, struct ws_err *err)
 {
@@ -100,7 +99,7 @@ enter(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const
 	ws_map_put(&b->places, entry->path, (void *)(uintptr_t)b->entries.len, b->a);
 }
 
-/* The folder that @a place lies in; each is asked for once, torch's headers lie in 300. */
+/* Creates the folder of @a place, each once: torch has 300 folders of headers. */
 static bool
 make_folder(struct ws_tree_builder *b, const char *place, struct ws_err *err)
 {
@@ -249,7 +248,7 @@ ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err)
 	return ws_fs_walk(b->scratch.path, adopt_one, b, err);
 }
 
-/* A power cut must not leave a listing of files that are empty. One call for thousands of files. */
+/* A power cut must not leave a listing of empty files. One call for thousands of files. */
 static bool
 sync_folder(const char *path, struct ws_err *err)
 {
@@ -260,8 +259,8 @@ sync_folder(const char *path, struct ws_err *err)
 	return true;
 }
 
-/* What is at @a place without a listing is debris, or the same tree of another run: @a folder takes
- * its place, in one step where the file system can. */
+/* Replaces @a place, which has no listing: debris, or an equal tree of a concurrent run. In one
+ * step where the file system can. */
 static bool
 replace_folder(const char *folder, const char *place, struct ws_arena *a, struct ws_err *err)
 {
@@ -278,11 +277,12 @@ replace_folder(const char *folder, const char *place, struct ws_arena *a, struct
 	if (!put) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", place);
 	}
-	ws_fs_remove(old, NULL); /* else the next run sweeps it */
+	ws_fs_remove(old, NULL); /* else the next run removes it */
 	return true;
 }
 
-/* Puts the finished folder in place; the listing goes last, so a tree without one is not there. */
+/* Moves the finished folder into place. The listing comes last: without it, a tree does not
+ * exist. */
 static bool
 put_in_place(const struct ws_tree_builder *b, const struct ws_digest *digest,
 	const struct ws_buf *listing, struct ws_err *err)
@@ -306,7 +306,7 @@ ws_tree_commit(
 	WS_AUTO_BUF struct ws_buf listing = {0};
 	struct ws_digest digest = ws_tree_digest(b->entries.at, b->entries.len);
 	ws_tree_list_write(b->entries.at, b->entries.len, &listing);
-	/* Another run's is as good, if it is whole. */
+	/* Another run's tree is used if it is whole. */
 	bool done = ws_tree_find(b->store, b->name, digest.hex, a, tree)
 		|| (put_in_place(b, &digest, &listing, err)
 			&& (ws_tree_find(b->store, b->name, digest.hex, a, tree)

@@ -246,7 +246,7 @@ casd_with() { # FILE INSTEAD
 	casd_with "$as" "$PWD/as"
 	build --executor remote,local
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"its worker has another '/usr/bin/as' than this host: what is left is built here"* ]]
+	[[ "$stderr" == *"'/usr/bin/as' differs from that of this host: the rest is built here"* ]]
 	[ "$(wheel_sum)" = "$FIRST" ]
 
 	anew

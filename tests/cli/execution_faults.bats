@@ -96,7 +96,7 @@ built_here() {
 		start_farm --lie $lie
 		farm_is
 		build --executor remote
-		one_line "other bytes than its digest says"
+		one_line "does not match its digest"
 		build --executor remote,local
 		built_here
 		end_one_farm
@@ -256,4 +256,21 @@ until_it_ends() {
 	until_it_ends
 	[ "$status" -eq 130 ]
 	[ $((SECONDS - began)) -le 5 ]
+}
+
+@test "Ctrl-C while no worker is free: the query about the workers is cancelled on the farm" {
+	local i
+	start_farm --slots 0
+	farm_is
+	env --default-signal=INT "$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
+	BUILD=$!
+	for ((i = 0; i < 600; i++)); do
+		! grep -q queued farm.log || break
+		sleep 0.1
+	done
+	sleep 0.5
+	kill -INT $BUILD
+	until_it_ends
+	[ "$status" -eq 130 ]
+	[ "$(stat_of cancelled)" -eq 1 ]
 }

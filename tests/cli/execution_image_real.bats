@@ -82,6 +82,6 @@ build() { # ARGUMENTS
 @test "They do not replace this host" {
 	build --executor remote,local
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"than this host: what is left is built here"* ]]
+	[[ "$stderr" == *"from that of this host: the rest is built here"* ]]
 	[[ "$stderr" != *"on the farm"* ]]
 }

@@ -99,7 +99,7 @@ in_root() { # folder, words
 	echo none > worker/order
 	run -70 env -i unshare -Ur --root="$PWD/worker" /wheelsmith-exec
 	echo "$output"
-	[[ $output == *"it is no order of wheelsmith"* ]]
+	[[ $output == *"it is not a wheelsmith order"* ]]
 }
 
 @test "each library has its licence and its version" {

@@ -111,7 +111,7 @@ reads_from() { # ENDPOINT [KEY]
 	reads_from "http://127.0.0.1:$PORT/~slow=5000"
 	LIMIT=90 build
 	[ "$status" -eq 0 ]
-	made_here "did not come within 20 s"
+	made_here "did not arrive within 20 s"
 	unserve
 }
 
@@ -140,7 +140,7 @@ reads_from() { # ENDPOINT [KEY]
 		build
 		[ "$status" -eq 0 ]
 		[ -n "$(ran)" ]
-		made_here "what is wrong there is made again here"
+		made_here "they are ignored and rebuilt locally"
 		unserve
 	done
 }
@@ -173,7 +173,7 @@ reads_from() { # ENDPOINT [KEY]
 		[[ "$(ran)" == *"compile more.cpp"* ]]
 		[[ "$(ran)" != *"compile module.cpp"* ]]
 		[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
-		says="does not take them"
+		says="refuses them"
 		[ $fault != lost ] || says="are not used any more in this run"
 		[[ "$stderr" == *"$says"* ]]
 	done
@@ -189,7 +189,7 @@ reads_from() { # ENDPOINT [KEY]
 	LIMIT=60 build
 	kill "$server"
 	[ "$status" -eq 0 ]
-	made_here "does not take them: its answer to 'cas/"
+	made_here "refuses them: its response to 'cas/"
 }
 
 @test "a password is not in any text" {

@@ -201,7 +201,7 @@ downloaded_here() {
 		reads_from "$ALSO"
 		build
 		downloaded_here
-		made_here "what is wrong there is made again here"
+		made_here "they are ignored and rebuilt locally"
 		[ -z "$(ls -A "$WHEELSMITH_STORE/partial")" ]
 	done
 	unserve
@@ -246,7 +246,7 @@ teardown() {
 	build
 	[ "$status" -eq 0 ]
 	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
-	[[ "$stderr" == *"does not take a file of 300000 bytes"* ]]
+	[[ "$stderr" == *"refuses a file of 300000 bytes"* ]]
 	rm -rf "$WHEELSMITH_STORE" dist
 	build
 	[ "$status" -eq 0 ]

@@ -109,7 +109,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		op.call.take(&op.call, (struct ws_str){rest.s, n});
 		rest = (struct ws_str){rest.s + n, rest.n - n};
 	}
-	if (ws_operation_hear(&op, a, &response) == WS_OPERATION_DONE) {
+	if (ws_operation_read_end(&op, a, &response) == WS_OPERATION_DONE) {
 		take_home(response->result, rest, a);
 	}
 	ws_operation_release(&op);

@@ -78,6 +78,7 @@ class Farm:
         self.blobs, self.results = {hashlib.sha256(b"").hexdigest(): b""}, {}
         self.jobs, self.names = {}, {}
         self.slots = asyncio.Semaphore(options.slots)
+        self.cancelled = 0
         self.spans, self.calls = [], 0  # (began, ended) of what ran
         self.runs = collections.Counter()  # of Actions that may be kept
 
@@ -236,7 +237,7 @@ class Farm:
         """How busy the slots were between the moment when all were first taken and the last start."""
         if not self.options.stats:
             return
-        said = {"ran": len(self.spans), "calls": self.calls, "most_often": max(self.runs.values(), default=0)}
+        said = {"ran": len(self.spans), "calls": self.calls, "most_often": max(self.runs.values(), default=0), "cancelled": self.cancelled}
         if self.spans:
             began, last = min(b for b, _ in self.spans), max(b for b, _ in self.spans)
             said |= {"seconds": max(e for _, e in self.spans) - began, "starts_s": last - began}
@@ -368,6 +369,7 @@ class Execution(re_grpc.ExecutionServicer):
         if not job.started.is_set():
             await asyncio.sleep(0)
             if not job.started.is_set():
+                print("queued", flush=True)
                 yield job.operation(QUEUED)
                 await job.started.wait()
         yield job.operation(EXECUTING)
@@ -394,6 +396,7 @@ class Operations(operations_pb2_grpc.OperationsServicer):
 
     async def CancelOperation(self, request, context):
         job = self.farm.names.get(request.name)
+        self.farm.cancelled += 1
         if job:
             job.task.cancel()
         return empty_pb2.Empty()

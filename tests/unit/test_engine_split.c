@@ -192,7 +192,7 @@ expect_another(const struct scripted_line *script, size_t lines, struct ws_arena
 	const struct ws_node *whole = add_whole(&d, "another whole");
 	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
 	assert_int_equal(whole->state, WS_NODE_FAILED);
-	assert_contains(whole->failure->text, "made another 'out' when it ran again");
+	assert_contains(whole->failure->text, "wrote another 'out' in its second run");
 	engine_world_close(&w);
 }
 

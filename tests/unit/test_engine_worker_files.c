@@ -111,7 +111,7 @@ WS_TEST(a_manifest_holds_by_what_workers_have)
 	struct ws_err err;
 	*ws_vec_push(&has.reads.absent, a) = "/usr/include/y.h";
 	assert_false(holds(text, &hosts, a, &why));
-	assert_string_equal(why, "no host that compiles it has told of '/usr/include/x.h'");
+	assert_string_equal(why, "no worker has reported '/usr/include/x.h'");
 	assert_false(holds(text, &hosts, a, &why));
 	assert_false(
 		ws_worker_files_ask_wanted(&(struct ws_worker_files){.a = a}, &err)); /* nothing is */
@@ -135,7 +135,7 @@ WS_TEST(that_a_file_is_there_does_not_say_what_it_holds)
 	assert_true(ws_worker_files_add_report(&hosts.platform, &seen, &name));
 	assert_true(holds("p /usr/include/x.h\n", &hosts, a, &why));
 	assert_false(holds("f " ONE " /usr/include/x.h\n", &hosts, a, &why));
-	assert_string_equal(why, "no host that compiles it has told of '/usr/include/x.h'");
+	assert_string_equal(why, "no worker has reported '/usr/include/x.h'");
 	assert_int_equal(hosts.platform.wanted.len, 1);
 }
 

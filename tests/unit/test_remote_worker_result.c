@@ -115,7 +115,7 @@ WS_TEST(sizes_that_a_worker_names_have_an_end)
 	bring_report(w, 0);
 	assert_int_equal(take(w), WS_WORKER_RESULT_WRONG);
 	assert_string_equal(
-		w->err.text, "'unit.cpp' failed: its worker says that 'unit.o' has more than 8 GiB");
+		w->err.text, "'unit.cpp' failed: its output 'unit.o' has more than 8 GiB on the worker");
 	ws_store_close(&w->store);
 
 	w = open_world(a);
@@ -152,7 +152,7 @@ WS_TEST(a_full_disk_here_is_not_the_workers_fault)
 	list(w, &r, a);
 	bring_report(w, 0);
 	struct ws_item *item = &w->items.at[w->files.outputs[0]];
-	ws_item_say(item, WS_CAME_REFUSED, "cannot write '%s': No space left on device", item->path);
+	ws_item_set(item, WS_CAME_REFUSED, "cannot write '%s': No space left on device", item->path);
 	item->ours = true;
 	assert_int_equal(take(w), WS_WORKER_RESULT_WRONG);
 	assert_int_equal(w->err.kind, WS_ERR_IO);
@@ -169,7 +169,7 @@ WS_TEST(a_report_is_about_this_command_and_these_files)
 	bring_report(w, 0);
 	w->files.order = "another";
 	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
-	assert_string_equal(w->err.text, "'unit.cpp': its worker reports on another command");
+	assert_string_equal(w->err.text, "'unit.cpp': the worker's report is about another command");
 
 	w->files.order = hash;
 	WS_AUTO_BUF struct ws_buf bytes = {0};
@@ -181,7 +181,7 @@ WS_TEST(a_report_is_about_this_command_and_these_files)
 	bring(w, w->files.outputs[0], &bytes);
 	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
 	assert_string_equal(
-		w->err.text, "'unit.cpp': its worker reports another 'unit.o' than there is");
+		w->err.text, "'unit.cpp': the worker's digest of 'unit.o' does not match the file");
 	ws_store_close(&w->store);
 }
 
