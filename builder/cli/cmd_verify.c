@@ -200,8 +200,7 @@ unknown_release(const struct verifying *v, const struct ws_machine *machine, con
 			ws_buf_printf(&known, " %s", release);
 		}
 	}
-	ws_err_set(
-		err, WS_ERR_UNKNOWN, "what torch %s exports on %s is not known", text, machine->name);
+	ws_err_set(err, WS_ERR_UNKNOWN, "no export list of torch %s for %s", text, machine->name);
 	ws_err_cure(err, "known are%s", ws_buf_text(&known));
 	return ws_err_cure(err, "where it is installed:  wheelsmith verify WHEEL --here");
 }

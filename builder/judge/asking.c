@@ -1,4 +1,4 @@
-/* asking.c - the check's modules, their objects, and what the units behind them read. */
+/* asking.c - the modules of a check, their objects, and the files that the units read. */
 #include "judge/asking.h"
 
 #include "base/fs.h"
@@ -99,7 +99,7 @@ is_of_word(char c)
 	return ws_is_letter(c) || ws_is_digit(c) || c == '_';
 }
 
-/* As sources spell it: "from_chars" of "std::from_chars(char const*, ...)"; empty: no one word. */
+/* The spelling in sources: "from_chars" of "std::from_chars(char const*, ...)"; else empty. */
 static struct ws_str
 word_of(const char *text)
 {
@@ -145,7 +145,7 @@ rank_of(const char *file)
 	return ws_starts_with(file, "src/") ? 0 : *file == '/' ? 2 : 1;
 }
 
-/* One file that @unit read; of names that others ask for first it says nothing. */
+/* Looks in one file that @unit read for the names of which @unit is the first unit. */
 static void
 look_for_words(struct finding *f, const struct ws_node *unit, const char *file, struct ws_arena *a)
 {

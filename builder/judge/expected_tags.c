@@ -181,7 +181,7 @@ check_module(struct ws_wheel_problems *problems, const struct ws_wheel_facts *fa
 	for (size_t i = 0; name && i < name->platform_count; i++) {
 		foreign = check_machine(problems, m, name->platforms[i]) || foreign;
 	}
-	/* What is for another machine or format is told by that; a program may be static. */
+	/* A file for another machine or format was reported above; a program may be static. */
 	if (m->refused && !foreign && is_made_for(m) && ws_module_is_named(m->name)) {
 		ws_wheel_problem_add(problems, "module", "%s", m->refused);
 	}

@@ -162,7 +162,7 @@ find_leaks(struct ws_str bytes, const char *start, text_list *list, struct ws_ar
 		while (at + len < end && len < LONGEST_LEAK && is_path_byte(at[len])) {
 			len++;
 		}
-		/* "/opt/home/x" is another folder; "/home/" alone is nobody's. */
+		/* "/opt/home/x" is another folder, and "/home/" alone names no user. */
 		if (len > wanted && (at == bytes.s || !is_path_byte(at[-1]))) {
 			*ws_vec_push(list, a) = ws_arena_copy(a, at, len);
 		}
@@ -190,9 +190,8 @@ read_leaks(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts 
 }
 
 /* ---- the CPU that the code is for ----
- * By instructions that compilers write into every function that needs a newer CPU. Nothing is
- * disassembled: a rare instruction of three bytes counts only where there are many more of it than
- * chance writes into other bytes. */
+ * Compilers write certain instructions into every function that needs a newer CPU. The code is not
+ * disassembled: a sequence of three bytes counts only if it is much more frequent than chance. */
 
 static size_t
 count_in(struct ws_str code, const char *bytes, size_t len)

@@ -1,16 +1,14 @@
 /**
- * order.h - will a wheel, an installed package, or what was just linked, load in some places?
+ * order.h - orders for the child that judges wheels, installed packages and new modules
  *
- * One judge for our modules and strangers' wheels, in a child: `wheelsmith internal verify` reads
- * order.json in its working folder, opens what is judged, has verify/ judge it in every place of
- * the order, and writes verdict.json (verdict.h). It bounds its own memory and time: a hostile file
- * ends the child only. "Loads" says that names, versions, GPU code and tags agree; it does not say
- * that the code is harmless, nor that layouts of torch's classes are the same.
+ * `wheelsmith internal verify` reads order.json in its working folder, opens the files, judges them
+ * with verify/ in every place of the order, and writes verdict.json (verdict.h). It limits its own
+ * memory and time: a hostile file ends the child only. "Loads" means that names, versions, GPU code
+ * and tags agree; the code may still be harmful, and layouts of torch's classes may differ.
  *
- * Two ways to ask: as an action of an engine, remembered by key (what is judged, the contents of
- * lists and libraries, and what the order says), or at once. A verdict on a wheel is a result,
- * negative or not. Modules of ours must be known to load, or their action fails: that is a build's
- * policy. Which place a torch release or an interpreter is: torch_place.h.
+ * An order runs as an action of an engine, cached by key (the files, the contents of lists and
+ * libraries, and order.json), or at once. A verdict on a wheel is a result, negative or not. Our
+ * own modules must load, or their action fails. torch_place.h makes the place of a torch release.
  *
  * Not stable: order.json.
  */
@@ -18,11 +16,14 @@
 #define WS_JUDGE_ORDER_H
 
 #include "base/out.h"
+#include "base/text.h"
+#include "engine/action.h"
 #include "engine/graph.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
 #include "model/machine.h"
 #include "model/recipe.h"
+#include "store/store.h"
 
 /** Increase the number when the same order would be judged or measured differently. */
 #define WS_JUDGE_VERSION "wheelsmith.verify/11"
@@ -75,10 +76,9 @@ struct ws_judge_module {
 	bool imported; /**< Python imports it, which needs its PyInit function */
 };
 
-/** What to judge: a wheel, files of an installed package, or modules. */
+/** The subject is a wheel, files of an installed package, or our own modules. */
 struct ws_judge_order {
-	const char *
-		name; /**< the wheel's file name: its tags are held against each place; NULL: not a wheel */
+	const char *name;         /**< the wheel's file name, whose tags must fit; NULL: not a wheel */
 	const char *wheel;        /**< path of the file, for ws_judge_now */
 	const char *digest;       /**< SHA-256 of a stored file, for ws_judge_action */
 	const char *root;         /**< of an installed package: its site-packages */
@@ -86,14 +86,14 @@ struct ws_judge_order {
 	size_t file_count;
 	const struct ws_judge_module *modules; /**< for ws_judge_action */
 	size_t module_count;
-	struct ws_arch_set archs; /**< that modules with kernels must be for, those and no others */
-	/** Import names whose modules decide ("flash_attn_2_cuda"), as a recipe's `check` has them;
-	 * names of no module are passed over. Where none is a module's, all modules decide. */
+	struct ws_arch_set archs; /**< modules with kernels must have code for exactly these */
+	/** Import names whose modules decide ("flash_attn_2_cuda"), from a recipe's `check`. Names
+	 * without a module are ignored; if no name has a module, all modules decide. */
 	const char *const *required;
 	size_t required_count;
-	const char *const *must; /**< of them, those that a wheel must have modules for */
+	const char *const *must; /**< of these, the names that must have modules */
 	size_t must_count;
-	bool must_any; /**< a module that is one of `required`, or in one, must be there */
+	bool must_any; /**< at least one of `required`, or a module in its package, must exist */
 	bool kernels;  /**< it must have GPU code: its recipe compiles kernels */
 	/** Instead of all of these: collect facts, in no place; only for ws_judge_now. NULL: no. */
 	const struct ws_facts_order *facts;
@@ -106,14 +106,13 @@ struct ws_judge_order {
 
 extern const struct ws_table ws_judge_order_table;
 
-/** What the recipe says that a wheel of its package must have: sets required, must, must_any,
- * kernels. */
+/** Sets required, must, must_any and kernels from the recipe of the package. */
 void ws_judge_expect(
 	struct ws_judge_order *order, const struct ws_recipe *recipe, struct ws_arena *a);
 
 /**
- * The action; its only output is the verdict. @a program is our own executable. @a store NULL: it
- * is not to run, and nothing is put there for it.
+ * The action; its only output is the verdict. @a program is our own executable. @a store NULL: for
+ * the key only, the action will not run.
  */
 const struct ws_action *ws_judge_action(const struct ws_judge_order *order,
 	const struct ws_store *store, const char *program, struct ws_arena *a, struct ws_err *err);
@@ -123,16 +122,30 @@ bool ws_judge_recall(const struct ws_judge_order *order, struct ws_cache *cache,
 	const char *program, struct ws_arena *a, struct ws_wheel_verdict *verdict);
 
 /**
- * Asks at once: @a folder is an empty one that the caller removes. A child that did not survive the
- * wheel makes the verdict unknown.
+ * Runs the child at once in the empty folder @a folder, which the caller removes. The verdict is
+ * unknown if the child died; of an order for facts that is an error, WS_ERR_NEGATIVE.
  */
 bool ws_judge_now(const struct ws_judge_order *order, const char *program, const char *folder,
 	struct ws_arena *a, struct ws_wheel_verdict *verdict, struct ws_err *err);
 
 /**
- * The child: works in the current folder. Of modules of ours the findings are printed, and any
- * verdict but "loads" is WS_ERR_VERIFY.
+ * The child: works in the current folder. It prints the findings on our own modules, and any
+ * verdict on them but "loads" is WS_ERR_VERIFY.
  */
 bool ws_judge_run(const struct ws_out *out, struct ws_err *err);
+
+/* ---- an action that our own program runs: `wheelsmith internal NAME` ----
+ * The child finds its order in "order.json". */
+
+/**
+ * An action of stage @a name with tool, words, environment and one processor; the caller adds
+ * inputs and outputs. @a version is part of its key; @a program is our own executable.
+ */
+struct ws_action *ws_internal_action(
+	const char *name, const char *version, const char *program, struct ws_arena *a);
+
+/** Puts @a text into the store as the input @a name; @a store NULL: the input is for a key only. */
+bool ws_internal_input(const struct ws_store *store, const struct ws_buf *text, const char *name,
+	struct ws_input *input, struct ws_arena *a, struct ws_err *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* place.c - opens the files of a place, and the libraries that modules need from its folders. */
-#include "judge/place.h"
-
 #include "base/fs.h"
+#include "judge/run.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* run.c - the child that judges: opens the files of the order once and judges them in each place.
  * A wheel that cannot be read gets a verdict, too. */
+#include "judge/run.h"
+
 #include "base/arena.h"
 #include "base/fs.h"
-#include "judge/place.h"
-#include "judge/uncertain.h"
 #include "model/wheel_name.h"
 #include "sys/child.h"
 #include "verify/judge.h"
@@ -87,14 +87,14 @@ make_subject(struct judging *j)
 	j->subject.installed = true;
 }
 
-/* Does the Python of that place open this file when it imports? */
+/* True if the Python of that place imports this file. */
 static bool
 opens_in(const struct ws_module *m, const struct ws_load_place *place)
 {
 	return ws_module_opens_in(m->name, place->python, place->machine);
 }
 
-/* Which module of that import name does this Python open? A module is one that could be opened. */
+/* True if this Python opens @m for that import name. */
 static bool
 opens(const struct judging *j, const struct ws_module *m, const struct ws_load_place *place,
 	const char *import)
@@ -114,8 +114,8 @@ is_for_another(const struct ws_module *m, const struct ws_load_place *place)
 	return m->python && !opens_in(m, place);
 }
 
-/* What this Python imports decides; where the recipe names none of it (false), all but other
- * Pythons' modules. */
+/* Modules that the recipe imports in this Python decide; if there are none (false), all modules
+ * except those for other Pythons. */
 static bool
 select_modules(struct judging *j, const struct ws_load_place *place, struct ws_judge_outcome *o)
 {
@@ -214,7 +214,7 @@ judge_kernels(struct judging *j, struct ws_judge_outcome *o)
 	}
 }
 
-/* What is not a sound wheel is a finding: nothing installs it. */
+/* A damaged wheel is a finding, because no installer accepts it. */
 static bool
 report_damage(struct judging *j, struct ws_err *err)
 {
@@ -225,7 +225,7 @@ report_damage(struct judging *j, struct ws_err *err)
 	return true;
 }
 
-/* What it says of itself: for whom it is, and whether that is what its file name says. */
+/* Compares the wheel's METADATA and WHEEL with its file name. */
 static bool
 read_labels(struct judging *j, struct ws_err *err)
 {
@@ -420,7 +420,7 @@ refuses_python(const struct judging *j, const char *text)
 		: NULL;
 }
 
-/* What it asks for itself: whoever installs it there is refused, or gets another torch. */
+/* Requirements of METADATA: an installer refuses the wheel, or replaces torch. */
 static void
 judge_ranges(struct judging *j, struct ws_judge_outcome *o)
 {
@@ -482,7 +482,7 @@ judge_own_archs(struct judging *j, struct ws_judge_outcome *o)
 	}
 }
 
-/* Which modules decide is another thing in each place, and its verdict keeps them. */
+/* Each place has its own deciding modules, and its verdict keeps a pointer to them. */
 static void
 copy_modules(struct judging *j)
 {
@@ -574,8 +574,7 @@ report_place(struct judging *j, const struct ws_judge_outcome *o, const struct w
 	}
 }
 
-/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is
- * empty. */
+/* Another package's wheel may be unknown; our own module must be known to load. */
 static bool
 pass_own(struct judging *j, const struct ws_judge_outcome *outcomes, size_t count,
 	const struct ws_out *out, struct ws_err *err)

@@ -1,7 +1,6 @@
-/* weigh.c - each reason by itself, over the modules that fail. */
-#include "judge/uncertain.h"
-
+/* uncertain.c - the four reasons, over the modules that fail. */
 #include "base/text.h"
+#include "judge/run.h"
 
 #include <string.h>
 
@@ -17,7 +16,7 @@ loads(const struct ws_module_verdict *m)
 	return m->verdict == WS_VERDICT_OK;
 }
 
-/* Another module, which loads, brings it along. */
+/* True if another module, which loads, loads this one. */
 static bool
 is_brought_along(const struct ws_verdict *v, size_t i)
 {
@@ -29,7 +28,7 @@ is_brought_along(const struct ws_verdict *v, size_t i)
 	return brought;
 }
 
-/* Are the names equal but for numbers? */
+/* True if the names differ by numbers only. */
 static bool
 are_alike(const char *x, const char *y)
 {
@@ -45,7 +44,7 @@ are_alike(const char *x, const char *y)
 	return *x == *y;
 }
 
-/* The one of its kind that loads; NULL: none. */
+/* A module whose name differs by numbers, and that loads; NULL: none. */
 static const char *
 find_choice(const struct ws_verdict *v, size_t i)
 {
@@ -68,7 +67,7 @@ suffix_of(const char *name)
 	return base + strcspn(base, ".");
 }
 
-/* Another of its kind for the same Python, whether it loads or not: "pg_2_11_0", "pg_2_12_0". */
+/* True if another module for the same Python differs by numbers: "pg_2_11_0", "pg_2_12_0". */
 static bool
 is_one_of_several(const struct ws_verdict *v, size_t i)
 {
@@ -84,8 +83,9 @@ is_one_of_several(const struct ws_verdict *v, size_t i)
 
 #define DEEPEST 8 /* siblings that need siblings; they may go in circles */
 
-/* Nothing is wrong with it, or with what it needs of its wheel, but libraries that the wheel has
- * not; the first of them, of those that nobody has before one that torch has and does not load. */
+/* The first library that is missing, if nothing else is wrong with the module and the libraries of
+ * its wheel; a library that no known package has goes before one that torch has and does not load.
+ * */
 static const struct ws_absent_library *
 find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth)
 {
@@ -114,7 +114,7 @@ find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigne
 	return only ? lack : NULL;
 }
 
-/* Something of the wheel that is not a copy of a system's library loads. */
+/* True if a module loads that is not a copy of a system library. */
 static bool
 has_more(const struct ws_verdict *v)
 {
@@ -125,8 +125,7 @@ has_more(const struct ws_verdict *v)
 	return more;
 }
 
-/* "apache-tvm-ffi, cloudpickle": wheels that it requires and that may have libraries; NULL:
- * none. */
+/* "apache-tvm-ffi, cloudpickle": required wheels that may have libraries; NULL: none. */
 static const char *
 others_required(const struct ws_metadata_info *metadata, struct ws_arena *a)
 {
@@ -142,7 +141,7 @@ others_required(const struct ws_metadata_info *metadata, struct ws_arena *a)
 	return text.len ? ws_buf_copy(&text, a) : NULL;
 }
 
-/* Why it is not known whether the wheel needs the module; NULL: it does, for all that is known. */
+/* The reason why the wheel may not need the module; NULL: it needs the module. */
 static const char *
 find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws_arena *a)
 {
@@ -156,27 +155,25 @@ find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws
 	}
 	const char *choice = m->module->init ? NULL : find_choice(v, i);
 	if (choice) {
-		return ws_arena_printf(a,
-			"%s does not load, and %s does: which of them the package takes is not known", name,
-			choice);
+		return ws_arena_printf(
+			a, "%s does not load, and %s does; the package may use either", name, choice);
 	}
 	if (!has_more(v)) {
 		return NULL;
 	}
 	if (m->module->init && is_one_of_several(v, i)) {
 		return ws_arena_printf(a,
-			"%s does not load, and others differ from it by a number alone: which of them the "
-			"package takes is not known",
+			"%s does not load, and others differ from it by a number only; the package may use "
+			"another",
 			name);
 	}
 	if (!lack) {
 		return NULL;
 	}
-	return ws_arena_printf(a, "%s needs the library '%s', %s is not known", name, lack->name,
-		lack->aside
-			? "which torch brings and does not load; whether the package loads it first, or "
-			  "needs that module,"
-			: "which nobody brings; whether the package needs that module");
+	return ws_arena_printf(a, "%s needs the library '%s', which %s", name, lack->name,
+		lack->aside ? "torch brings and does not load; the package may load it first, or not use "
+					  "this module"
+					: "nothing provides; the package may not use this module");
 }
 
 void

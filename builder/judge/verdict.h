@@ -21,7 +21,7 @@ struct ws_wheel_facts;
 
 /** "loads", "excluded", "unknown", "fails"; NULL ends them. */
 extern const char *const ws_verdict_words[];
-/** Of findings: "ok", "excluded", "unknown", "fails"; NULL ends them. */
+/** The same for findings: "ok", "excluded", "unknown", "fails"; NULL ends them. */
 extern const char *const ws_finding_words[];
 
 /** The verdict on one module in one place. */
@@ -65,7 +65,7 @@ struct ws_measured_size {
 	const char *driver; /**< as above */
 };
 
-/** One of our own modules. */
+/** Measurements of one of our own modules. */
 struct ws_measured_module {
 	const char *module;
 	const char *const *needed; /**< DT_NEEDED */
@@ -76,8 +76,8 @@ struct ws_measured_module {
 	const struct ws_measured_size *gpu_code; /**< NULL: none */
 };
 
-/** Facts that hold in every place, but for the platform: that is the place that asks for the
- * newest system, because another torch brings other libraries. NULL: unknown. */
+/** Facts that hold in every place. The platform is of the place that needs the newest system,
+ * because another torch has other libraries. NULL: unknown. */
 struct ws_measured {
 	const char *platform; /**< the tag that the symbol versions allow */
 	const char *glibc, *glibcxx;
@@ -99,7 +99,7 @@ struct ws_wheel_verdict {
 	const struct ws_wheel_facts *facts; /**< of an order for facts; else NULL */
 };
 
-/** Of wheels and installed packages; of our own modules. */
+/** The table for wheels and installed packages; the table for our own modules. */
 extern const struct ws_table ws_wheel_verdict_table, ws_own_verdict_table;
 /** As the first, with the facts: verdict.json. */
 extern const struct ws_table ws_verdict_file_table;

@@ -127,7 +127,7 @@ compare_names(struct maker *m)
 	}
 }
 
-/* One file of dist-info; s is NULL where there is none. False when reading cannot go on. */
+/* One file of dist-info; s is NULL where there is none. False when reading ends. */
 static bool
 load_text(
 	struct maker *m, struct ws_zip *zip, const char *name, struct ws_buf *text, struct ws_err *err)

@@ -165,7 +165,7 @@ struct ws_wheel_facts {
 };
 
 extern const struct ws_table ws_wheel_facts_table;
-/** Of enum ws_cxx11abi: "" for SILENT, "0", "1", "mixed"; NULL ends them. */
+/** The words of enum ws_cxx11abi: "" for SILENT, "0", "1", "mixed"; NULL ends them. */
 extern const char *const ws_cxx11abi_words[];
 
 /** The subject, and where it is. */
@@ -188,8 +188,8 @@ bool ws_wheel_facts_read(const struct ws_facts_order *order, const char *folder,
 
 /**
  * Facts of a wheel on a server, read by ranges: names, WHEEL, METADATA and the names in RECORD, no
- * members. A server that cannot be reached is WS_ERR_FETCH. One that has no ranges is warned of,
- * and the whole wheel is downloaded.
+ * members. A server that cannot be reached is WS_ERR_FETCH. Without
+ * ranges there is a warning, and the whole wheel is downloaded.
  */
 bool ws_wheel_facts_get(const struct ws_fetch *fetch, const struct ws_index_file *file,
 	struct ws_arena *a, struct ws_wheel_facts *facts, struct ws_err *err);

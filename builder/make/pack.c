@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/user_env.h"
 #include "config/recipe.h"
-#include "judge/internal_action.h"
+#include "judge/order.h"
 #include "judge/verdict.h"
 #include "model/machine.h"
 #include "wheel/wheel.h"

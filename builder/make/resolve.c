@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "config/kit_def.h"
 #include "engine/runner.h"
-#include "judge/host_libraries.h"
+#include "judge/torch_place.h"
 #include "kit/torch/exports.h"
 #include "make/toolchain.h"
 #include "recipe/recipe_view.h"

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "engine/runner.h"
 #include "engine/worker_files.h"
-#include "judge/host_libraries.h"
+#include "judge/torch_place.h"
 #include "kit/hostcc/compiler_list_text.h"
 #include "model/version.h"
 

@@ -1,7 +1,6 @@
 #include "prebuilt/candidates.h"
 
 #include "base/fs.h"
-#include "judge/host_libraries.h"
 #include "judge/torch_place.h"
 #include "net/index_config.h"
 #include "net/url.h"

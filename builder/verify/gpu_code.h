@@ -1,8 +1,8 @@
 /**
- * gpu_code.h - the architectures a library was really compiled for
+ * gpu_code.h - the GPU architectures in the code of a library
  *
- * What the fatbin reader found, in the words of the matrix. A wheel's file name and its recipe
- * say what was wanted; this says what is there.
+ * Sorts the images of the fatbin reader (elf/fatbin.h) into sets of the matrix. The file name of a
+ * wheel and its recipe have the wanted architectures; these are the real ones.
  */
 #ifndef WS_VERIFY_GPU_CODE_H
 #define WS_VERIFY_GPU_CODE_H
@@ -11,12 +11,12 @@
 #include "elf/elf.h"
 #include "elf/fatbin.h"
 #include "model/arch.h"
-#include "verify/finding.h"
+#include "verify/subject.h"
 
 struct ws_gpu_code {
 	struct ws_arch_set archs;    /**< with machine code; +PTX where there is PTX of it as well */
 	struct ws_arch_set ptx_only; /**< PTX without machine code: "X+PTX" would promise more */
-	struct ws_arch_set common;   /**< of both, those that every unit with kernels has */
+	struct ws_arch_set common;   /**< of both, in every unit with kernels */
 	const struct ws_fatbin_image *images;
 	size_t image_count;     /**< 0: no GPU code at all */
 	size_t container_count; /**< units that have any */
@@ -34,8 +34,8 @@ bool ws_gpu_code_read(
 	const struct ws_elf *elf, struct ws_arena *a, struct ws_gpu_code *code, struct ws_err *err);
 
 /**
- * What the compression, or the CUDA of its runtime, asks of a driver; @a name is the module's. With
- * @a driver ("550.54.14") it is judged, with NULL it is only said. False: it asks nothing of any.
+ * The driver that the compression, or the CUDA of the runtime, needs; @a name is the module's.
+ * @a driver ("550.54.14") is judged; NULL: the finding is OK. False: any driver will do.
  */
 bool ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char *driver,
 	struct ws_arena *a, struct ws_finding *finding);

@@ -9,16 +9,17 @@
 
 #include "verify/gpu_code.h"
 #include "verify/manylinux_tag.h"
+#include "verify/subject.h"
 #include "verify/symbols.h"
 
-/** What came of one module. */
+/** The verdict on one module. */
 struct ws_module_verdict {
 	const struct ws_subject_module *module;
 	enum ws_finding_verdict verdict; /**< the worst of its findings */
 	const struct ws_finding *findings;
 	size_t finding_count;
 	struct ws_symbols symbols;
-	struct ws_gpu_code gpu; /**< measured; nothing where it has none */
+	struct ws_gpu_code gpu; /**< measured; empty: it has none */
 };
 
 struct ws_verdict {
@@ -26,7 +27,7 @@ struct ws_verdict {
 	const struct ws_module_verdict *modules;
 	size_t count;
 	struct ws_floor floor;     /**< of all modules together */
-	enum ws_cxx11abi cxx11abi; /**< what the modules say; SILENT: nothing */
+	enum ws_cxx11abi cxx11abi; /**< by the names of all modules */
 };
 
 /**
@@ -35,5 +36,25 @@ struct ws_verdict {
  */
 bool ws_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_verdict *verdict, struct ws_err *err);
+
+/* ---- the loader and Python: is the file accepted, does its start function exist ---- */
+
+/** The mistakes of @a module by itself; none: it is accepted. */
+const struct ws_finding *ws_loadable_findings(const struct ws_subject_module *module,
+	const struct ws_load_place *place, struct ws_arena *a, size_t *count);
+
+/* ---- the GPUs of a place ----
+ * Machine code runs on GPUs of its major version and its own or a later minor one; code for an `a`
+ * target on that GPU alone, for an `f` target on its family; PTX on every later GPU whose driver
+ * reads its version (CUDA C++ Programming Guide, "Compute Capability" and "Family-specific
+ * features"). */
+
+/**
+ * One finding for each GPU of place->archs; "X+PTX" needs PTX of X or older, too. If only some
+ * units of the module serve a GPU, the program may choose them at run time: OK, with that text. No
+ * finding without GPU code or without archs. @a name is the module's.
+ */
+const struct ws_finding *ws_runs_on(const struct ws_gpu_code *code, const char *name,
+	const struct ws_load_place *place, struct ws_arena *a, size_t *count);
 
 #endif

@@ -1,8 +1,8 @@
 /**
- * libraries.h - which library a name belongs to, and who brings a library
+ * libraries.h - the library of a name, and the package of a library
  *
- * The one place that knows CUDA's libraries by name: how their functions begin, what their files
- * are called, which come with the driver. Knows no files.
+ * The only table of CUDA's libraries by name: prefixes of their functions, names of their files,
+ * membership of the driver. Opens no files.
  */
 #ifndef WS_VERIFY_LIBRARIES_H
 #define WS_VERIFY_LIBRARIES_H

@@ -1,4 +1,4 @@
-/* manylinux_tag.c - the newest versions that are asked for, held against the policies. */
+/* manylinux_tag.c - the newest needed versions, compared with the policies. */
 #include "verify/manylinux_tag.h"
 
 #include "base/arena.h"
@@ -45,7 +45,7 @@ policies_of(const struct ws_floor *floor, size_t *count)
 	return ws_manylinux_list(floor->machine ? floor->machine : ws_machine_host(), count);
 }
 
-/* The number of the oldest policy that allows the version; how many there are: none does. */
+/* The number of the oldest policy that allows the version; the count of policies: none. */
 static size_t
 policy_for(const struct ws_floor *floor, const char *version)
 {
@@ -83,7 +83,7 @@ symbol_of(const struct ws_elf *elf, const struct ws_elf_version *version, struct
 	return NULL;
 }
 
-/* The newest version of each kind that one library asks for. */
+/* The newest version of each kind that one library needs. */
 struct newest {
 	const struct ws_elf_version *version[WS_FLOOR_KINDS];
 	const char *text[WS_FLOOR_KINDS];
@@ -123,7 +123,7 @@ add_newest(struct ws_floor *floor, const struct ws_elf *elf, const struct newest
 	}
 }
 
-/* The glibc of the oldest policy that promises the library; NULL: none does. */
+/* The glibc of the oldest policy that promises the library; NULL: no policy. */
 static const char *
 promised_since(const char *library)
 {
@@ -138,7 +138,7 @@ promised_since(const char *library)
 	return NULL;
 }
 
-/* The number of the oldest policy that promises the library; how many there are: none does. */
+/* The number of the oldest policy that promises the library; the count of policies: none. */
 static size_t
 policy_with(const struct ws_floor *floor, const char *library)
 {
@@ -211,7 +211,7 @@ ws_floor_fits_glibc(const struct ws_floor *floor, unsigned major, unsigned minor
 		&& (!floor->dt_relr || ws_floor_version_cmp("2.36", here) <= 0);
 }
 
-/* The newest policy whose glibc is not newer; NULL: none is so old. */
+/* The newest policy whose glibc is not newer; NULL: every policy is newer. */
 static const struct ws_manylinux *
 policy_of_glibc(const struct ws_floor *floor, const char *glibc)
 {

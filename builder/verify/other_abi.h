@@ -1,16 +1,16 @@
 /**
  * other_abi.h - the same function under the other _GLIBCXX_USE_CXX11_ABI
  *
- * Two mangled names are the same function when their readable texts differ only by the marks of the
- * new std::string. Demangling every name of a list would take seconds; what the names have in
- * common tells most of them apart.
+ * Two mangled names are the same function when their demangled texts differ only by the marks of
+ * the new std::string. Demangling every name of a list would take seconds; most names are excluded
+ * by the bytes that both ABIs must share.
  */
 #ifndef WS_VERIFY_OTHER_ABI_H
 #define WS_VERIFY_OTHER_ABI_H
 
 #include "verify/symbols.h"
 
-/** The readable text @a text with what differs between the two ABIs taken out. */
+/** The demangled text @a text without the parts that differ between the ABIs. */
 const char *ws_abi_neutral_text(const char *text, struct ws_arena *a);
 
 /**

@@ -154,7 +154,7 @@ miss(struct judging *j, const struct want *want, enum ws_missing_reason reason, 
 	};
 }
 
-/* Taken on trust: @library, which torch brings, was not read. */
+/* Assumed to be in @library, which torch brings and which was not read. */
 static void
 assume(struct judging *j, const char *library)
 {
@@ -203,7 +203,7 @@ is_of_torch(const char *name)
 		|| ws_starts_with(name, "aoti_torch_");
 }
 
-/* A library of torch's that nobody has read: where there is no list of them. */
+/* A library of torch's that was not read, where no list has them. */
 static const char *
 unread_torch(const struct judging *j)
 {
@@ -211,7 +211,7 @@ unread_torch(const struct judging *j)
 	return name ? name : find_unread(j, ws_starts_with, "libc10");
 }
 
-/* Nobody offers it: whose is it by its name? */
+/* No library exports the name: find its owner by its prefix. */
 static void
 explain(struct judging *j, const struct want *want)
 {
@@ -356,7 +356,7 @@ judge_versions(struct judging *j)
 			asked->library && !asked->weak ? library_of_version(j, &want) : j->s->libraries.len;
 		const struct ws_scope_library *library =
 			number < j->s->libraries.len ? &j->s->libraries.at[number] : NULL;
-		/* Of a library without any the loader only warns. */
+		/* The loader only warns about a library without versions. */
 		if (library && library->versioned && !is_of_another_system(j, library)
 			&& !ws_is_among(asked->name, library->versions.at, library->versions.len)) {
 			want.version = NULL;
@@ -365,7 +365,7 @@ judge_versions(struct judging *j)
 	}
 }
 
-/* Of the same wheel the module that is called so. */
+/* The module of that name in the same wheel. */
 static const struct ws_symbols *
 sibling_called(const struct judging *j, const char *name)
 {
@@ -467,7 +467,7 @@ conclude(struct judging *j)
 	}
 }
 
-/* What would be loaded first must load itself; true when that made one more fail. */
+/* A module fails when a library that is loaded before it fails; true: one more fails now. */
 static bool
 follow_siblings(struct ws_symbols *symbols, size_t count)
 {
@@ -523,7 +523,7 @@ judge_module(struct judging *j)
 	judge_libraries(j);
 	list_loaded(j);
 	judge_wants(j, j);
-	/* What it loads of its own wheel must find its names as well, or nothing is loaded. */
+	/* Libraries of its own wheel must find their names, too, or the module does not load. */
 	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count; i++) {
 		const struct judging *other = &j->all[i];
 		if (other != j && j->visible[own_number(other)]) {

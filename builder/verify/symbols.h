@@ -1,17 +1,16 @@
 /**
- * symbols.h - will modules find every symbol they need?
+ * symbols.h - the symbols that modules need and no library provides
  *
- * The question that an ImportError answers too late. Nothing is loaded: names that a module leaves
- * undefined are compared with what the libraries it will see export, by name and version, as the
- * loader does. torch loads its libraries with local scope, so a module sees only what its own
- * DT_NEEDED reaches, and what is global: the interpreter, libtorch_global_deps and what they need.
- * The oldest system that has the versions is manylinux_tag.h's question.
+ * The check loads nothing. It compares the undefined names of a module with the exports of the
+ * libraries that the module sees, by name and version, as the loader does. torch loads its
+ * libraries with local scope, so a module sees only libraries that its own DT_NEEDED reaches, and
+ * global ones: the interpreter, libtorch_global_deps and their dependencies. manylinux_tag.h finds
+ * the oldest system that has the versions.
  */
 #ifndef WS_VERIFY_SYMBOLS_H
 #define WS_VERIFY_SYMBOLS_H
 
 #include "elf/torch_abi.h"
-#include "verify/finding.h"
 #include "verify/subject.h"
 
 /** Why a symbol was not found. */
@@ -36,13 +35,13 @@ struct ws_missing {
 	const char *name;    /**< mangled; of a VERSION of no symbol: the version */
 	const char *text;    /**< as people read it */
 	const char *library; /**< see the reason; NULL where it names none */
-	const char *by; /**< the library of the same wheel that wants it; NULL: the module itself */
+	const char *by; /**< the library of the same wheel that needs it; NULL: the module itself */
 	const char *other_abi; /**< ABI: the mangled name that torch exports */
 	enum ws_missing_reason reason;
 	enum ws_finding_verdict verdict; /**< FAILS, or UNKNOWN when an unread library may have it */
 };
 
-/** A library that the module needs and that nobody is known to bring. */
+/** A library that the module needs and that no known package provides. */
 struct ws_absent_library {
 	const char *name;    /**< "libcudart.so.13" */
 	const char *brought; /**< what torch brings in its place: "libcudart.so.12"; NULL: nothing */
@@ -52,15 +51,15 @@ struct ws_absent_library {
 	enum ws_finding_verdict verdict; /**< FAILS; UNKNOWN where a host may have it */
 };
 
-/** What was found out about one module. */
+/** The result for one module. */
 struct ws_symbols {
 	enum ws_finding_verdict verdict;
 	const char *module;   /**< its name, for messages */
 	const char *release;  /**< of the torch that was listed: "2.5.1"; NULL: no torch */
 	const char *python;   /**< the place's stable_python */
-	bool strict;          /**< the place's: what is taken on trust is unknown */
+	bool strict;          /**< the place's: names in libraries that were not read are unknown */
 	size_t wanted_count;  /**< undefined symbols, weak ones not counted */
-	size_t assumed_count; /**< of them, those taken on trust: nobody has read their libraries */
+	size_t assumed_count; /**< of them, those in libraries that were not read */
 	const char *const *unread; /**< these libraries; "Python" where none was given */
 	size_t unread_count;
 	const struct ws_missing *missing; /**< by reason, library, name */
@@ -72,7 +71,7 @@ struct ws_symbols {
 	size_t loaded_count;
 	const bool *reaches; /**< of each module of the subject: it is loaded with this one */
 	enum ws_cxx11abi module_abi;
-	enum ws_cxx11abi torch_abi; /**< SILENT when there is no torch */
+	enum ws_cxx11abi torch_abi; /**< SILENT without torch */
 };
 
 /**
@@ -83,7 +82,7 @@ struct ws_symbols {
 bool ws_symbols_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_symbols *symbols, struct ws_err *err);
 
-/** One finding for each reason, or one that says that all is well. */
+/** One finding for each reason; if all symbols were found, one OK finding. */
 const struct ws_finding *ws_symbols_findings(
 	const struct ws_symbols *symbols, struct ws_arena *a, size_t *count);
 

@@ -1,4 +1,4 @@
-/* symbols_text.c - what was found out about symbols, in words. One finding for each reason. */
+/* symbols_text.c - the findings on symbols in words, one for each reason. */
 #include "base/arena.h"
 #include "base/text.h"
 #include "verify/symbols.h"
@@ -24,7 +24,7 @@ torch_name(const struct ws_symbols *s, struct ws_arena *a)
 	return s->release ? ws_arena_printf(a, "torch %s", s->release) : "torch";
 }
 
-/* What each reason is about, for programs. */
+/* The cause of each reason, for programs. */
 static const char *const causes[WS_MISSING_REASONS] = {
 	[WS_MISSING_ABI] = "cxx11abi",
 	[WS_MISSING_TORCH] = "torch",
@@ -219,7 +219,7 @@ all_found(const struct ws_symbols *s, struct ws_arena *a)
 	return ws_buf_copy(&text, a);
 }
 
-/* Those of one reason and library belong together. */
+/* Names of one reason and one library are in one finding. */
 static bool
 belong(const struct ws_missing *x, const struct ws_missing *y)
 {

@@ -117,7 +117,7 @@ demo.$suffix" ]
 	gcc -shared -fPIC -x c - -o demo.so <<< 'int nothing;'
 	pack $wheel demo.$suffix=demo.so other.so=demo.so
 	verify 7 $wheel --torch 2.5.1
-	says "demo.$suffix is named as what Python imports and exports no function 'PyInit_demo'"
+	says "demo.$suffix looks like an extension module but has no function 'PyInit_demo'"
 	module demo -- -l:libc10.so -Wl,--no-as-needed
 	gcc -shared -fPIC -x c - -o demo.so -Wl,--no-as-needed -L. -l:libc10.so <<< 'int nothing;'
 	pack $wheel demo.$suffix=demo.so other.so=demo.so
@@ -218,7 +218,7 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	module demo $good -- -l:libc10.so
 	pack $wheel demo.$suffix=demo.so demo/libk_cu12.so=libk_cu12.so demo/libk_cu11.so=libk_cu11.so
 	verify 7 $wheel --torch 2.5.1
-	says "demo/libk_cu11.so does not load, and demo/libk_cu12.so does: which of them the package takes is not known"
+	says "demo/libk_cu11.so does not load, and demo/libk_cu12.so does; the package may use either"
 	pack $wheel demo.$suffix=demo.so demo/libk_cu11.so=libk_cu11.so demo/libother_cu12.so=libk_cu12.so
 	verify 1 $wheel --torch 2.5.1
 	# Python imports the one that is named for the torch that is there, or none.
@@ -227,7 +227,7 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	module k_2_8_0 _ZN3c1010gone_since_ever -- -l:libc10.so
 	pack $wheel demo.$suffix=demo.so demo/k_2_7_1.$suffix=k_2_7_1.so demo/k_2_8_0.$suffix=k_2_8_0.so
 	verify 7 $wheel --torch 2.5.1
-	says "demo/k_2_7_1.$suffix does not load, and others differ from it by a number alone: which of them the package takes is not known"
+	says "demo/k_2_7_1.$suffix does not load, and others differ from it by a number only; the package may use another"
 	pack $wheel demo/k_2_7_1.$suffix=k_2_7_1.so demo/k_2_8_0.$suffix=k_2_8_0.so
 	verify 1 $wheel --torch 2.5.1
 	pack $wheel demo.$suffix=demo.so demo/k_2_7_1.$suffix=k_2_7_1.so demo/other.$suffix=k_2_8_0.so
@@ -248,7 +248,7 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	library libx.so f thing -l:libnowhere.so.3
 	pack $wheel demo.$suffix=demo.so demo/libx.so=libx.so
 	verify 7 $wheel --torch 2.5.1
-	says "needs the library 'libnowhere.so.3', which nobody brings; whether the package needs that module is not known"
+	says "needs the library 'libnowhere.so.3', which nothing provides; the package may not use this module"
 	run ! grep -q 'that nothing exports' <<< "$output"
 	pack $wheel demo/libx.so=libx.so
 	verify 1 $wheel --torch 2.5.1
@@ -276,7 +276,7 @@ JSON
 	module more -- -l:libcusolver.so.11
 	pack $wheel demo.$suffix=demo.so demo/more.$suffix=more.so
 	verify 7 $wheel --torch 2.5.1
-	says "demo/more.$suffix needs the library 'libcusolver.so.11', which torch brings and does not load; whether the package loads it first, or needs that module, is not known"
+	says "demo/more.$suffix needs the library 'libcusolver.so.11', which torch brings and does not load; the package may load it first, or not use this module"
 	pack $wheel demo/more.$suffix=more.so
 	verify 1 $wheel --torch 2.5.1
 	says "which torch 2.5.1 brings and does not load"
@@ -284,7 +284,7 @@ JSON
 	module more -- -l:libcusolver.so.11 -l:libnowhere.so.3
 	pack $wheel demo.$suffix=demo.so demo/more.$suffix=more.so
 	verify 7 $wheel --torch 2.5.1
-	says "demo/more.$suffix needs the library 'libnowhere.so.3', which nobody brings; whether the package needs that module is not known"
+	says "demo/more.$suffix needs the library 'libnowhere.so.3', which nothing provides; the package may not use this module"
 }
 
 @test "where one module pulls down another, the reason is that one's" {
@@ -353,7 +353,7 @@ JSON
 	verify 1 demo-1.0-cp311-cp311-linux_aarch64.whl --torch 2.11.0
 	says "is for another machine (x86_64), not for aarch64"
 	verify 7 demo-1.0-cp311-cp311-linux_aarch64.whl --torch 2.5.1
-	says "what torch 2.5.1 exports on aarch64 is not known"
+	says "no export list of torch 2.5.1 for aarch64"
 	printf '\267\000' | dd of=demo.so bs=1 seek=18 conv=notrunc status=none # EM_AARCH64
 	demo
 	verify 1 $wheel --torch 2.5.1
@@ -509,7 +509,7 @@ metadata() { # LINE...
 	verify 2 $wheel
 	verify 2 $wheel --here --torch 2.5.1
 	verify 7 $wheel --torch 2.2.0
-	says "what torch 2.2.0 exports on x86_64 is not known" "2.5.1"
+	says "no export list of torch 2.2.0 for x86_64" "2.5.1"
 	verify 2 $wheel --torch 2.5.1 --glibc new
 	verify 2 $wheel --torch 2.5.1 --arch warp9
 	verify 5 nowhere.whl --torch 2.5.1

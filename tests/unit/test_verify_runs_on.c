@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "config/facts.h"
-#include "verify/runs_on.h"
+#include "verify/judge.h"
 
 #include <string.h>
 
