@@ -141,6 +141,7 @@ write_draft(struct drafting *d, const struct ws_source_spec *spec, const char *f
 	const struct ws_draft_order order = {
 		.reader = s->data.draft_reader,
 		.path_variable = path ? path : "/usr/bin:/bin",
+		.partial = ws_store_path(&s->store, s->a, "partial"),
 		.folder = tree ? tree->path : NULL,
 		.from = from,
 		.name = d->name,
@@ -153,8 +154,8 @@ write_draft(struct drafting *d, const struct ws_source_spec *spec, const char *f
 	if (!ws_draft_make(&order, s->a, &d->draft, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < d->draft.incomplete.len; i++) {
-		ws_out_warn(&s->out, "the draft is incomplete: %s", d->draft.incomplete.at[i]);
+	for (size_t i = 0; i < d->draft.incomplete_count; i++) {
+		ws_out_warn(&s->out, "the draft is incomplete: %s", d->draft.incomplete[i]);
 	}
 	return true;
 }
@@ -179,8 +180,8 @@ warn_of_dead_end(const struct drafting *d, const char *file)
 	const struct ws_draft *draft = &d->draft;
 	if (draft->missing_sources > 0 && !d->git) {
 		ws_out_warn(&d->s->out,
-			"'%s' cannot be built: it lacks %zu of the files that its setup.py compiles", file,
-			draft->missing_sources);
+			"'%s' cannot be built: it lacks %ju of the files that its setup.py compiles", file,
+			(uintmax_t)draft->missing_sources);
 		ws_out_note(&d->s->out,
 			"         from its repository:  wheelsmith recipe new %s==%s --git %s\n",
 			d->distribution, d->version.text, draft->repository ? draft->repository : "URL");
@@ -239,8 +240,8 @@ draft_index(struct drafting *d, struct ws_err *err)
 		return draft_sdist(d, found.file, err);
 	}
 	ws_out_warn(&s->out,
-		"there is no source distribution of %s %s, only wheels; this is a form for sources in git",
-		d->name, d->version.text);
+		"%s %s has wheels, but no source distribution; this is a form for sources in git", d->name,
+		d->version.text);
 	if (found.others[0]) {
 		ws_out_note(&s->out, "         source distributions of other versions: %s\n", found.others);
 	}
@@ -354,10 +355,10 @@ static bool
 deliver(struct drafting *d, struct ws_err *err)
 {
 	const struct ws_out *out = &d->s->out;
-	for (size_t i = 0; i < d->draft.changes.len; i++) {
-		ws_out_note(out, "  %s\n", d->draft.changes.at[i]);
+	for (size_t i = 0; i < d->draft.change_count; i++) {
+		ws_out_note(out, "  %s\n", d->draft.changes[i]);
 	}
-	if (d->base && d->draft.changes.len == 0) {
+	if (d->base && d->draft.change_count == 0) {
 		ws_out_note(out, "  nothing that a recipe says is another\n");
 	}
 	if (!d->to) {

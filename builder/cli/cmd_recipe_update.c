@@ -99,8 +99,8 @@ has_sources(struct updating *u, struct ws_err *err)
 		return false;
 	}
 	if (!found.file) {
-		ws_err_set(err, WS_ERR_CONFIG, "there is no source distribution of %s %s, only wheels",
-			u->name, u->wanted.text);
+		ws_err_set(err, WS_ERR_CONFIG, "%s %s has wheels, but no source distribution", u->name,
+			u->wanted.text);
 		return ws_err_cure(err, "where its repository is known:  %s==%s --git URL@COMMIT", u->name,
 			u->wanted.text);
 	}

@@ -481,7 +481,7 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 			ws_arena_printf(s->a, "%s==%s --git URL", package, equals ? equals + 2 : "VERSION");
 		snprintf(subject, sizeof(err->cures[0].subject), "%s", elsewhere);
 	}
-	if (!equals && found.others[0]) {
+	if ((!equals || !known) && found.others[0]) {
 		snprintf(subject, sizeof(err->cures[0].subject), "%s==%.*s", package,
 			(int)strcspn(found.others, ","), found.others);
 	}

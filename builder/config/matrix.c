@@ -139,12 +139,25 @@ begins_set_name(const char *text)
 	return ws_is_letter(text[0]) && strncasecmp(text, "sm", 2) != 0;
 }
 
-/* "host" as well. */
+/* "host", "h100", "RTX 4090". */
 static bool
 is_set_name(const struct ws_json *value)
 {
 	const char *text = value->kind == WS_JSON_STRING ? value->text : "";
-	return begins_set_name(text) && text[strspn(text, LETTERS LARGE DIGITS "-")] == '\0';
+	return begins_set_name(text) && text[strspn(text, LETTERS LARGE DIGITS "- ")] == '\0';
+}
+
+/* People write "RTX 4090"; names in the facts have no blanks. */
+static const char *
+without_blanks(const char *text, struct ws_arena *a)
+{
+	char *copy = ws_arena_strdup(a, text), *to = copy;
+	for (; *text; text++) {
+		*to = *text;
+		to += *text != ' ';
+	}
+	*to = '\0';
+	return copy;
 }
 
 /* "h100;8.9": one of several is a name. */
@@ -171,6 +184,9 @@ read_arch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	arch->place = place_of(value);
 	arch->host = is_host(value);
+	if (begins_set_name(arch->text)) {
+		arch->text = without_blanks(arch->text, r->a);
+	}
 	if (has_set_name(arch->text) || ws_arch_set_parse(arch->text, r->a, &set, &why)) {
 		return true;
 	}

@@ -4,108 +4,95 @@
 #include "draft/draft.h"
 
 #include "base/arena.h"
+#include "base/fs.h"
 #include "base/json.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "config/recipe.h"
 #include "model/wheel_name.h"
 #include "net/index_config.h"
+#include "store/store.h"
 #include "sys/child.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void
-write_source(struct ws_json_writer *w, const struct ws_source_spec *spec)
+/* ---- the order and the answer of the child ---- */
+
+static const struct ws_field source_fields[] = {
+	WS_VALUE("sdist", struct ws_source_spec, file, WS_IF_ANY, NULL),
+	WS_VALUE("folder", struct ws_source_spec, path, WS_IF_ANY, NULL),
+	WS_VALUE("git", struct ws_source_spec, url, WS_IF_ANY, NULL),
+	WS_VALUE("commit", struct ws_source_spec, commit, WS_IF_ANY, NULL),
+	WS_VALUE("sha256", struct ws_source_spec, sha256, WS_IF_ANY, NULL),
+	WS_LIST("submodules", struct ws_source_spec, submodules, submodule_count, WS_IF_ANY, NULL),
+};
+static const struct ws_table source_table = {NULL, source_fields, WS_LEN(source_fields)};
+
+static const struct ws_field base_fields[] = {
+	WS_VALUE("folder", struct ws_draft_base, folder, WS_ALWAYS, NULL),
+	WS_VALUE("recipe", struct ws_draft_base, recipe, WS_ALWAYS, NULL),
+};
+static const struct ws_table base_table = {NULL, base_fields, WS_LEN(base_fields)};
+
+static const struct ws_field order_fields[] = {
+	WS_VALUE("folder", struct ws_draft_order, folder, WS_OR_NULL, NULL),
+	WS_VALUE("from", struct ws_draft_order, from, WS_OR_NULL, NULL),
+	WS_VALUE("name", struct ws_draft_order, name, WS_ALWAYS, NULL),
+	WS_VALUE("distribution", struct ws_draft_order, distribution, WS_ALWAYS, NULL),
+	WS_VALUE("version", struct ws_draft_order, version, WS_ALWAYS, NULL),
+	WS_VALUE("source_note", struct ws_draft_order, source_note, WS_OR_NULL, NULL),
+	WS_VALUE("refused", struct ws_draft_order, refused, WS_OR_NULL, NULL),
+	WS_POINTED("source", struct ws_draft_order, source, source_table, WS_ALWAYS, NULL),
+	WS_POINTED("base", struct ws_draft_order, base, base_table, WS_IF_ANY, NULL),
+};
+static const struct ws_table order_table = {NULL, order_fields, WS_LEN(order_fields)};
+
+static const struct ws_field answer_fields[] = {
+	WS_VALUE("draft", struct ws_draft, text, WS_ALWAYS, NULL),
+	WS_VALUE("missing", struct ws_draft, missing_sources, WS_ALWAYS, NULL),
+	WS_VALUE("repository", struct ws_draft, repository, WS_OR_NULL, NULL),
+	WS_LIST("incomplete", struct ws_draft, incomplete, incomplete_count, WS_ALWAYS, NULL),
+	WS_LIST("changes", struct ws_draft, changes, change_count, WS_ALWAYS, NULL),
+};
+static const struct ws_table answer_table = {NULL, answer_fields, WS_LEN(answer_fields)};
+
+/* NULL: no folder of PATH has it. */
+static const char *
+find_python(const char *path_variable, struct ws_arena *a)
 {
-	ws_json_open_object(w, "source");
-	const struct {
-		const char *key, *text;
-	} members[] = {{"sdist", spec->file}, {"folder", spec->path}, {"git", spec->url},
-		{"commit", spec->commit}, {"sha256", spec->sha256}};
-	for (size_t i = 0; i < WS_LEN(members); i++) {
-		if (members[i].text) {
-			ws_json_add_text(w, members[i].key, members[i].text);
+	for (struct ws_str rest = ws_str_of(path_variable); rest.s;) {
+		const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
+		const char *program = ws_path_join(a, folder, "python3", NULL);
+		if (folder[0] == '/' && access(program, X_OK) == 0 && !ws_fs_is_dir(program)) {
+			return program;
 		}
 	}
-	if (spec->submodule_count > 0) {
-		ws_json_open_list(w, "submodules");
-		for (size_t i = 0; i < spec->submodule_count; i++) {
-			ws_json_add_text(w, NULL, spec->submodules[i]);
-		}
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
-/* refused: why the metadata of the last draft cannot stand in a recipe; NULL for the first. */
-static void
-write_order(const struct ws_draft_order *order, const char *refused, struct ws_buf *out)
-{
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "folder", order->folder);
-	ws_json_add_text(w, "from", order->from);
-	ws_json_add_text(w, "name", order->name);
-	ws_json_add_text(w, "distribution", order->distribution);
-	ws_json_add_text(w, "version", order->version);
-	ws_json_add_text(w, "source_note", order->source_note);
-	ws_json_add_text(w, "refused", refused);
-	write_source(w, order->source);
-	if (order->base) {
-		ws_json_open_object(w, "base");
-		ws_json_add_text(w, "folder", order->base->folder);
-		ws_json_add_copy(w, "recipe", order->base->recipe);
-		ws_json_close(w);
-	}
-	ws_json_finish(w, WS_JSON_COMPACT, out);
+	return NULL;
 }
 
 static bool
-read_answer(
-	const struct ws_buf *answer, struct ws_arena *a, struct ws_draft *draft, struct ws_err *err)
+run_child(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draft *draft,
+	struct ws_err *err)
 {
-	struct ws_json_doc doc;
-	if (!ws_json_parse(
-			"the draft's answer", ws_buf_text(answer), answer->len, WS_JSON_STRICT, a, &doc, err)) {
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
+	const char *python = find_python(order->path_variable, a);
+	if (!python) {
+		return ws_err_set(err, WS_ERR_CONFIG, "no python3 on PATH: 'recipe new' needs one");
+	}
+	if (!ws_scratch_make(order->partial, "draft-", a, &scratch, err)) {
 		return false;
 	}
-	const struct ws_json *missing = ws_json_find(doc.root, "missing");
-	uint64_t count = 0;
-	*draft = (struct ws_draft){.text = ws_json_text(doc.root, "draft"),
-		.repository = ws_json_text(doc.root, "repository")};
-	if (!draft->text || !missing || !ws_str_to_u64(ws_str_of(missing->text), &count)) {
-		return ws_err_set(err, WS_ERR_INTERNAL, "the child that writes drafts gave no draft");
-	}
-	draft->missing_sources = count;
-	const struct ws_json *lost = ws_json_find(doc.root, "incomplete");
-	for (const struct ws_json *item = lost ? lost->first : NULL; item; item = item->next) {
-		*ws_vec_push(&draft->incomplete, a) = item->text;
-	}
-	const struct ws_json *changes = ws_json_find(doc.root, "changes");
-	for (const struct ws_json *item = changes ? changes->first : NULL; item; item = item->next) {
-		*ws_vec_push(&draft->changes, a) = item->text;
-	}
-	return true;
-}
-
-static bool
-run_child(const struct ws_draft_order *order, const char *refused, struct ws_arena *a,
-	struct ws_draft *draft, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf words = {0};
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	write_order(order, refused, &words);
-	const char *const argv[] = {
-		"/usr/bin/env", "python3", "-I", "-S", "-B", order->reader, ws_buf_text(&words), NULL};
-	const char *const env[] = {
-		ws_arena_printf(a, "PATH=%s", order->path_variable), "LC_ALL=C.UTF-8", NULL};
-	const struct ws_child_order command = {.argv = argv, .env = env, .limits.timeout_ms = 60000};
-	if (!ws_child_ask(&command, &answer, err)) {
-		/* env(1) exits with 127 where there is none. */
-		return strstr(err->text, "127") ? ws_err_set(
-				   err, WS_ERR_CONFIG, "there is no python3 on PATH, which drafts are written by")
-										: false;
-	}
-	return read_answer(&answer, a, draft, err);
+	ws_table_text(&order_table, order, WS_JSON_COMPACT, &text);
+	const char *const argv[] = {python, "-I", "-S", "-B", order->reader, NULL};
+	const char *const env[] = {"LC_ALL=C.UTF-8", NULL};
+	const struct ws_child_order command = {
+		.argv = argv, .env = env, .dir = scratch.path, .order = &text, .limits.timeout_ms = 60000};
+	return ws_child_ask(&command, &answer, err)
+		&& ws_table_parse("the draft's answer", ws_buf_str(&answer), &answer_table, a, draft, err);
 }
 
 /* The proof: what is written can be read again. */
@@ -122,15 +109,16 @@ bool
 ws_draft_make(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draft *draft,
 	struct ws_err *err)
 {
-	if (!run_child(order, NULL, a, draft, err)) {
+	if (!run_child(order, a, draft, err)) {
 		return false;
 	}
 	if (can_be_read(draft->text, a, err)) {
 		return true;
 	}
 	/* Metadata may hold what a recipe cannot; the rest of the draft is kept. */
-	const char *refused = ws_arena_strdup(a, err->text);
-	return run_child(order, refused, a, draft, err)
+	struct ws_draft_order again = *order;
+	again.refused = ws_arena_strdup(a, err->text);
+	return run_child(&again, a, draft, err)
 		&& (can_be_read(draft->text, a, err)
 			|| ws_err_wrap(
 				err, "no draft could be made of '%s'", order->from ? order->from : order->name));

@@ -27,25 +27,29 @@ struct ws_draft_base {
 /** What to draft, and by which Python. */
 struct ws_draft_order {
 	const char *reader;        /**< the folder of the child's program */
-	const char *path_variable; /**< where to look for python3: "/usr/bin:/bin" */
+	const char *path_variable; /**< folders in which python3 is looked up: "/usr/bin:/bin" */
+	const char *partial;       /**< folder below which the child gets its working folder */
 	const char *folder;        /**< the source tree; NULL: there is none, a form is written */
 	const char *from;          /**< what people call the sources; NULL for a form */
 	const char *name;          /**< normalised */
 	const char *distribution;  /**< as a person wrote it; PKG-INFO's own spelling goes before */
 	const char *version;
 	const struct ws_source_spec *source;
-	const char *source_note;          /**< to be checked about the source; NULL: nothing */
-	const struct ws_draft_base *base; /**< NULL: there is none */
+	const char *source_note; /**< to be checked about the source; NULL: nothing */
+	const char *refused;     /**< why a recipe cannot hold the metadata of the last draft; NULL */
+	const struct ws_draft_base *base; /**< NULL: this is not an update */
 };
 
 struct ws_draft {
-	const char *text;       /**< of the recipe's file */
-	size_t missing_sources; /**< files that setup.py compiles and the sources do not have */
-	const char *repository; /**< URL of a git repository, a guess; NULL */
-	WS_VEC(const char *)
-	incomplete; /**< what the wheel needs and the draft does not say; its first lines tell as well */
-	WS_VEC(const char *)
-	changes; /**< "requires.torch: >=2.3 is now >=2.4": in what it differs from its base */
+	const char *text;         /**< of the recipe's file */
+	uint64_t missing_sources; /**< files that setup.py compiles and the sources do not have */
+	const char *repository;   /**< URL of a git repository, a guess; NULL */
+	/** Needs of the wheel that the draft does not cover; its first lines list them, too. */
+	const char *const *incomplete;
+	size_t incomplete_count;
+	/** Differences from the base: "requires.torch: >=2.3 is now >=2.4". */
+	const char *const *changes;
+	size_t change_count;
 };
 
 /** False without a python3, or when it does not end well. Texts live in @a a. */

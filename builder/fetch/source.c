@@ -25,7 +25,7 @@ struct attempt {
 	const struct ws_source_spec *spec;
 	struct ws_arena *a;
 	struct ws_source_found *found;
-	bool is_again; /* once more, after a damaged cache was removed */
+	bool is_again; /* a damaged cache of this spec was removed */
 };
 
 /* For messages. */
@@ -427,6 +427,7 @@ ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	for (size_t i = 0; i < wish->spec_count; i++) {
 		struct ws_err one = {0};
 		t.spec = &wish->specs[i];
+		t.is_again = false;
 		if (check_spec(t.spec, &one) && try_spec(&t, &one)) {
 			return ws_source_patch(fetch, wish, a, found, err);
 		}

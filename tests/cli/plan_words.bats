@@ -52,6 +52,7 @@ point() {
 	[[ $output == *"no set of architectures is called 'h1000'"*'did you mean "h100"?'* ]]
 	# Several in one wheel.
 	[ "$(point --torch 2.11.0 --python 3.12 --arch 'h100;rtx4090')" = "2.11.0 13.0 3.12 8.9;9.0" ]
+	[ "$(point --torch 2.11.0 --python 3.12 --arch 'RTX 4090')" = "2.11.0 13.0 3.12 8.9" ]
 	[ "$(point --torch 2.11.0 --python 3.12 --arch '8.0+PTX;H100')" = "2.11.0 13.0 3.12 8.0+PTX;9.0" ]
 	run -3 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 'h1000;8.9'
 	[[ $output == *"no set of architectures is called 'h1000'"*'did you mean "h100"?'* ]]
@@ -114,6 +115,10 @@ demo_recipes() {
 	[[ $output == *"no recipe for 'nosuch'"*"the index has source distributions of 1.1, 0.9, and wheels alone of 1.0"* ]]
 	run -3 "$WHEELSMITH" build nosuch --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
 	[[ $output == *"the index has source distributions of 1.1, 0.9"*"wheelsmith recipe new nosuch==1.1 -o recipes/"* ]]
+	# A version that the index does not have cannot be drafted: the newest that it has can.
+	run -3 "$WHEELSMITH" build nosuch==9.9 --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
+	[[ $output == *"the index has source distributions of 1.1, 0.9"*"wheelsmith recipe new nosuch==1.1 -o recipes/"* ]]
+	[[ $output != *"recipe new nosuch==9.9"* ]]
 	run -3 "$WHEELSMITH" build nobody==1.0 --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
 	[[ $output == *"no recipe for 'nobody'"*"the package index has no 'nobody'"*"wheelsmith recipe new nobody==1.0 --git URL -o recipes/"* ]]
 	run -3 "$WHEELSMITH" build nobody --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"

@@ -128,7 +128,7 @@ torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._versio
 	run "$WHEELSMITH" recipe new spconv==2.3.8 -o spconv/2.3.8.json
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"warning: there is no source distribution of spconv 2.3.8, only wheels"* ]]
+	[[ "$output" == *"warning: spconv 2.3.8 has wheels, but no source distribution"* ]]
 	[[ "$(keys spconv/2.3.8.json '.source[0].git')" == '"https://'* ]]
 	run "$WHEELSMITH" recipe check spconv/2.3.8.json
 	echo "$output"

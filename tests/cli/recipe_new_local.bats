@@ -76,7 +76,7 @@ setup() {
 	PATH=$PWD/empty run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
 	echo "$output"
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"there is no python3 on PATH, which drafts are written by"* ]]
+	[[ "$output" == *"no python3 on PATH: 'recipe new' needs one"* ]]
 }
 
 @test "the draft of a commit, with the submodule that setup.py names" {

@@ -116,7 +116,7 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 	run "$WHEELSMITH" recipe update demo-ops==1.3 --recipes recipes
 	echo "$output"
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"there is no source distribution of demo-ops 1.3, only wheels"*"demo-ops==1.3 --git URL@COMMIT"* ]]
+	[[ "$output" == *"demo-ops 1.3 has wheels, but no source distribution"*"demo-ops==1.3 --git URL@COMMIT"* ]]
 }
 
 @test "a module that is gone, one that is new, and what the new version leaves open" {

@@ -25,6 +25,7 @@ run_case(const struct ws_case *c, struct ws_arena *a, struct ws_buf *got)
 	const struct ws_draft_order order = {
 		.reader = WS_SOURCE_DATA_DIR "/builder/draft/reader",
 		.path_variable = "/usr/bin:/usr/local/bin:/bin",
+		.partial = ws_test_dir(a),
 		.folder = folder,
 		.from = spec.file,
 		.name = "demo",

@@ -41,6 +41,7 @@ draft_of(struct ws_arena *a, const struct file *files, size_t count, struct ws_r
 	const struct ws_draft_order order = {
 		.reader = WS_SOURCE_DATA_DIR "/builder/draft/reader",
 		.path_variable = "/usr/bin:/usr/local/bin:/bin",
+		.partial = ws_test_dir(a),
 		.folder = tree.path,
 		.from = spec.file,
 		.name = "demo-ops",
@@ -311,4 +312,48 @@ WS_TEST(names_of_source_distributions)
 			assert_string_equal(version.text, cases[i].version);
 		}
 	}
+}
+
+static bool
+draft_with(const char *path_variable, const char *note, struct ws_arena *a, struct ws_draft *draft,
+	struct ws_err *err)
+{
+	const struct ws_source_spec spec = {.kind = WS_SOURCE_FOLDER, .path = "/nowhere"};
+	const struct ws_draft_order order = {
+		.reader = WS_SOURCE_DATA_DIR "/builder/draft/reader",
+		.path_variable = path_variable,
+		.partial = ws_test_dir(a),
+		.name = "demo",
+		.distribution = "demo",
+		.version = "1.0",
+		.source = &spec,
+		.source_note = note,
+	};
+	return ws_draft_make(&order, a, draft, err);
+}
+
+WS_TEST(a_missing_python_and_one_that_fails_are_told_apart)
+{
+	struct ws_draft draft;
+	struct ws_err err = {0};
+	const char *dir = ws_test_dir(a);
+	assert_fails(draft_with(dir, NULL, a, &draft, &err), err, WS_ERR_CONFIG);
+	assert_contains(err.text, "no python3 on PATH");
+	static const char script[] = "#!/bin/sh\nexit 127\n";
+	const char *program = ws_path_join(a, dir, "python3", NULL);
+	assert_ok(ws_fs_write(program, script, strlen(script), 0755, &err), err);
+	assert_fails(draft_with(dir, NULL, a, &draft, &err), err, WS_ERR_BUILD);
+	assert_contains(err.text, "python3' exited with 127");
+}
+
+/* One word of a command line has at most 128 KiB. */
+WS_TEST(an_order_may_be_longer_than_a_word_of_a_command_line)
+{
+	struct ws_draft draft;
+	struct ws_err err = {0};
+	char *note = ws_arena_alloc(a, 300001);
+	memset(note, 'x', 300000);
+	note[300000] = '\0';
+	assert_ok(draft_with("/usr/bin:/usr/local/bin:/bin", note, a, &draft, &err), err);
+	assert_contains(draft.text, note);
 }

@@ -478,3 +478,34 @@ WS_TEST(a_commit_gives_its_tree_id)
 	assert_string_equal(again.tree_id, found.tree_id);
 	ws_git_close(w.fetch.git);
 }
+
+/* The cache of the first source is damaged and cannot be fetched again: that of the second is. */
+WS_TEST(a_damaged_cache_of_the_first_source_leaves_the_second_its_retry)
+{
+	AUTO_WORLD struct world w;
+	make_world(&w, a);
+	WS_AUTO_GIT_SERVED struct ws_git_served s = ws_git_served_start(a);
+	struct ws_git_config config = {.program = WS_PROGRAM, .vars = (const char *const *)environ};
+	struct ws_err err = {0};
+	w.fetch.git = ws_git_open(&config, a, &err);
+	assert_ok(w.fetch.git, err);
+	const char *commit = ws_git_served_id(&s, "first");
+	struct ws_source_spec specs[] = {
+		{.kind = WS_SOURCE_GIT, .url = ws_git_served_url(&s, "login/demo"), .commit = commit},
+		{.kind = WS_SOURCE_GIT, .url = ws_git_served_url(&s, "plain/demo"), .commit = commit},
+	};
+	struct ws_source_found found;
+	assert_ok(bring(&w, &specs[1], 1, &found, &err), err);
+	run("ls -d $1/*/ >$1/first", ws_store_path(&w.store, a, "git"), NULL);
+	assert_fails(bring(&w, specs, 1, &found, &err), err, WS_ERR_FETCH);
+	run("cd $1 && full=$(cat first) && for d in $1/*/; do [ $d = $full ] || cp -rT $full $d; done "
+		"&&"
+		" [ $(ls -d */ | wc -l) = 2 ] && for p in */objects/pack/*.pack; do chmod u+w $p &&"
+		" size=$(stat -c %s $p) && dd if=/dev/zero of=$p bs=1 seek=$((size * 3 / 4))"
+		" count=$((size / 4 - 20)) conv=notrunc; done && rm -rf $2/src-demo-*",
+		ws_store_path(&w.store, a, "git"), ws_store_path(&w.store, a, "trees"));
+	assert_ok(bring(&w, specs, 2, &found, &err), err);
+	assert_ptr_equal(found.spec, &specs[1]);
+	assert_contains(ws_buf_text(&w.listener.warnings), "trying the next source");
+	ws_git_close(w.fetch.git);
+}

@@ -174,7 +174,8 @@ def main():
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, 2 * CPU_S))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     signal.signal(signal.SIGXCPU, too_long)
-    print(json.dumps(make(json.loads(sys.argv[1]))))
+    with open("order.json", encoding="utf-8") as order:
+        print(json.dumps(make(json.load(order))))
 
 
 if __name__ == "__main__":
