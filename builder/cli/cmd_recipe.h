@@ -4,6 +4,7 @@
 #ifndef WS_CLI_CMD_RECIPE_H
 #define WS_CLI_CMD_RECIPE_H
 
+#include "base/table.h"
 #include "cli/session.h"
 
 struct ws_draft_base;
@@ -11,6 +12,9 @@ struct ws_draft_base;
 /** `recipe check FILE...` */
 bool ws_cmd_recipe_check(
 	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+/** Its JSON. */
+extern const struct ws_table ws_recipe_check_table;
 
 /** `recipe new NAME==V [-o FILE]` */
 bool ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
@@ -27,5 +31,8 @@ bool ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, 
 /** `recipe list [NAME]` */
 bool ws_cmd_recipe_list(
 	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+/** Its JSON. */
+extern const struct ws_table ws_recipe_list_table;
 
 #endif

@@ -1,28 +1,43 @@
-/* cmd_recipe_check.c - `wheelsmith recipe check`: brings the sources where it may, prints what
- * draft/recipe_check.h found. Problems go to stderr as they are found, results to stdout. */
+/* cmd_recipe_check.c - `wheelsmith recipe check`: compares recipes with their sources. Problems go
+ * to stderr when they are found, results to stdout. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "cli/cmd_recipe.h"
 #include "config/document.h"
 #include "config/recipe.h"
-#include "draft/recipe_check.h"
 #include "fetch/source.h"
+#include "model/wheel_name.h"
+#include "recipe/recipe_view.h"
 #include "report/format.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define MARKED_SHOWN 20 /* lines */
+#define PROBLEMS_KEPT 50
+
+/* Problems of one recipe, in the order in which they were found. */
+struct problems {
+	WS_VEC(const struct ws_err *) list;
+	size_t more; /* found beyond PROBLEMS_KEPT */
+	struct ws_arena *a;
+};
 
 /* One FILE of the command line. */
 struct subject {
 	const char *path;
+	const struct ws_json_doc *doc; /* NULL: it cannot be read */
+	const char *folder;            /* absolute: the folder of the file */
 	struct ws_recipe recipe;
-	struct ws_recipe_checked checked; /* recipe NULL: the text has a mistake */
+	bool is_read; /* the text has no mistake */
+	/* The sources with the patches that always apply, then once for each conditional patch. */
+	const struct ws_tree *trees;
+	size_t tree_count;
+	struct ws_recipe_view view;
 	struct ws_source_found source;
-	const char *why_no_sources; /* NULL: they were looked at */
+	const char *why_no_sources; /* NULL: they were compared */
 	uint64_t source_bytes;
-	struct ws_problems problems;
+	struct problems problems;
 };
 
 struct checking {
@@ -33,6 +48,81 @@ struct checking {
 	struct subject *subjects;
 	size_t count;
 };
+
+/* ---- problems ---- */
+
+static void
+add_problem(struct problems *problems, const struct ws_err *err)
+{
+	for (size_t i = 0; i < problems->list.len; i++) { /* a mistake in every_extension is one */
+		const struct ws_err *other = problems->list.at[i];
+		if (err->place[0] && strcmp(other->place, err->place) == 0
+			&& strcmp(other->text, err->text) == 0) {
+			return;
+		}
+	}
+	if (problems->list.len == PROBLEMS_KEPT) {
+		problems->more++;
+		return;
+	}
+	struct ws_err *kept = WS_NEW(problems->a, struct ws_err);
+	*kept = *err;
+	*ws_vec_push(&problems->list, problems->a) = kept;
+}
+
+static void
+add_problem_at(struct subject *x, const struct ws_json *value, const char *text, const char *cure)
+{
+	struct ws_err err;
+	ws_err_set(&err, WS_ERR_CONFIG, "%s", text);
+	if (value) {
+		ws_err_at(&err, x->doc->name, x->doc->text, value->offset, value->len);
+	}
+	if (cure) {
+		ws_err_cure(&err, "%s", cure);
+	}
+	add_problem(&x->problems, &err);
+}
+
+static void
+check_sources(struct subject *x)
+{
+	struct ws_arena *a = x->problems.a;
+	struct ws_listing *listings = WS_NEW_N(a, struct ws_listing, x->tree_count);
+	for (size_t i = 0; i < x->tree_count; i++) {
+		listings[i] = ws_tree_listing(&x->trees[i]);
+	}
+	ws_recipe_check(&x->recipe, listings, x->tree_count, a, &x->view);
+	for (size_t i = 0; i < x->view.problems.list.len; i++) {
+		const struct ws_recipe_problem *problem = &x->view.problems.list.at[i];
+		add_problem_at(
+			x, ws_recipe_value_at(x->doc->root, problem->where, a), problem->text, problem->cure);
+	}
+}
+
+/* A recipe is looked up as <package>/<version>.json. */
+static void
+check_place(struct subject *x)
+{
+	struct ws_arena *a = x->problems.a;
+	const char *folder = ws_path_base(x->folder), *file = ws_path_base(x->doc->name);
+	size_t len = strlen(file);
+	struct ws_version version;
+	if (strcmp(ws_package_normal(folder, a), x->recipe.name) != 0) {
+		add_problem_at(x, ws_json_find(x->doc->root, "name"),
+			ws_arena_printf(a, "the file is in the folder '%s', but '%s' is searched for it",
+				folder, x->recipe.name),
+			NULL);
+	}
+	if (!ws_ends_with(file, ".json")
+		|| !ws_version_parse(ws_arena_copy(a, file, len - 5), a, &version)
+		|| ws_version_cmp(&version, &x->recipe.version) != 0) {
+		add_problem_at(x, ws_json_find(x->doc->root, "version"),
+			ws_arena_printf(
+				a, "the file is '%s', but '%s.json' is opened", file, x->recipe.version.text),
+			NULL);
+	}
+}
 
 /* Without --fetch nothing is downloaded, and no event says that a download was left out. */
 static bool
@@ -112,18 +202,18 @@ fetch_all(struct checking *c, struct subject *x, struct ws_err *err)
 		} else if (ws_err_is_stop(err)) {
 			return false;
 		} else {
-			ws_problems_add(&x->problems, err);
+			add_problem(&x->problems, err);
 		}
 	}
-	x->checked.trees = trees;
-	x->checked.tree_count = count;
+	x->trees = trees;
+	x->tree_count = count;
 	return ws_fs_walk(x->source.tree.path, add_size, &x->source_bytes, err);
 }
 
 static void
 report(void *self, const struct ws_err *err)
 {
-	ws_problems_add(self, err);
+	add_problem(self, err);
 }
 
 /* False with err empty: the mistakes are among the problems. */
@@ -136,13 +226,13 @@ read_subject(struct subject *x, struct ws_arena *a, struct ws_err *err)
 			? false
 			: ws_err_cure(err, "name its file: recipes/PACKAGE/VERSION.json");
 	}
-	x->checked.doc = document.doc;
+	x->doc = document.doc;
 	if (!ws_recipe_parse_all(document.doc, document.folder, a, &x->recipe, report, &x->problems)) {
 		*err = (struct ws_err){0};
 		return false;
 	}
-	x->checked.recipe = &x->recipe;
-	x->checked.folder = document.folder;
+	x->is_read = true;
+	x->folder = document.folder;
 	return true;
 }
 
@@ -151,18 +241,18 @@ static bool
 check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 {
 	struct ws_err one = {0};
-	if (!x->checked.recipe) {
+	if (!x->is_read) {
 		return true;
 	}
-	ws_recipe_check_place(&x->checked, &x->problems);
+	check_place(x);
 	if (fetch_all(c, x, &one)) {
-		ws_recipe_check_sources(&x->checked, &x->problems);
+		check_sources(x);
 	} else if (ws_err_is_stop(&one)) {
 		*err = one;
 		return false;
 	} else if (one.kind != WS_ERR_NONE) {
 		x->why_no_sources = "they could not be had";
-		ws_problems_add(&x->problems, &one);
+		add_problem(&x->problems, &one);
 	}
 	return true;
 }
@@ -172,7 +262,7 @@ print_modules(const struct subject *x, const struct ws_out *out)
 {
 	for (size_t i = 0; i < x->recipe.extension_count; i++) {
 		const struct ws_extension *extension = &x->recipe.extensions[i];
-		const struct ws_recipe_module *module = &x->checked.view.modules[i];
+		const struct ws_recipe_module *module = &x->view.modules[i];
 		size_t cuda = 0;
 		for (size_t j = 0; j < module->unit_count; j++) {
 			cuda += module->units[j].kind >= WS_UNIT_CUDA;
@@ -188,7 +278,7 @@ print_python(const struct subject *x, const struct ws_out *out)
 {
 	const struct ws_python_part *part = &x->recipe.python;
 	size_t count = part->package_count + part->module_count;
-	if (x->checked.view.files.len == 0) {
+	if (x->view.files.len == 0) {
 		return;
 	}
 	ws_out_result(out, "  python   ");
@@ -196,7 +286,7 @@ print_python(const struct subject *x, const struct ws_out *out)
 		ws_out_result(out, "%s%s", i > 0 ? ", " : "",
 			i < part->package_count ? part->packages[i] : part->modules[i - part->package_count]);
 	}
-	ws_out_result(out, ": %zu files\n", x->checked.view.files.len);
+	ws_out_result(out, ": %zu files\n", x->view.files.len);
 }
 
 /* The lines of comments that a draft leaves for a person. */
@@ -205,7 +295,7 @@ marked_lines(const struct subject *x, unsigned *lines, size_t most)
 {
 	size_t count = 0;
 	unsigned line = 1;
-	const char *text = x->checked.doc ? x->checked.doc->text : "";
+	const char *text = x->doc ? x->doc->text : "";
 	for (const char *end; *text; text = end + (*end == '\n'), line++) {
 		end = text + strcspn(text, "\n");
 		const char *comment = memmem(text, (size_t)(end - text), "// check:", 9);
@@ -235,10 +325,10 @@ print_subject(const struct subject *x, const struct ws_out *out)
 {
 	size_t problems = x->problems.list.len + x->problems.more;
 	ws_out_result(out, "%s\n", x->path);
-	if (x->checked.recipe) {
+	if (x->is_read) {
 		ws_out_result(out, "  recipe   %s %s\n", x->recipe.name, x->recipe.version.text);
 	}
-	if (x->checked.trees) {
+	if (x->trees) {
 		char size[WS_FORMAT_BYTES];
 		ws_out_result(out, "  sources  %s: %zu files, %s\n",
 			ws_path_base(x->source.spec->file ? x->source.spec->file
@@ -256,7 +346,7 @@ print_subject(const struct subject *x, const struct ws_out *out)
 			names == 1 ? "" : "s");
 	}
 	print_marked(x, out);
-	size_t idle = x->checked.view.idle_cuda;
+	size_t idle = x->view.idle_cuda;
 	if (idle > 0) {
 		ws_out_result(out, "  warning  %zu .cu file%s in the sources, and no module compiles one\n",
 			idle, idle == 1 ? "" : "s");
@@ -265,89 +355,157 @@ print_subject(const struct subject *x, const struct ws_out *out)
 		ws_out_result(out, "  %zu problem%s\n", problems, problems == 1 ? "" : "s");
 	} else {
 		ws_out_result(out, "  %s\n",
-			x->checked.trees ? "all that it names is there"
-							 : "the text is right; what it names was not looked for");
+			x->trees ? "all that it names is there"
+					 : "the text is right; what it names was not looked for");
 	}
 }
 
+/* ---- JSON ---- */
+
+struct module_row {
+	const char *module, *binding;
+	const char *const *units;
+	size_t unit_count;
+};
+
+static const struct ws_field module_fields[] = {
+	WS_VALUE("module", struct module_row, module, WS_ALWAYS, NULL),
+	WS_VALUE("binding", struct module_row, binding, WS_ALWAYS, "as in the recipe"),
+	WS_LIST("units", struct module_row, units, unit_count, WS_ALWAYS, "the compiled files"),
+};
+static const struct ws_table module_table = {NULL, module_fields, WS_LEN(module_fields)};
+
+struct prebuilt_row {
+	const char *from;
+	uint64_t names;
+};
+
+static const struct ws_field prebuilt_fields[] = {
+	WS_VALUE("from", struct prebuilt_row, from, WS_ALWAYS, "whose wheels"),
+	WS_VALUE("names", struct prebuilt_row, names, WS_ALWAYS, "how many names were published"),
+};
+static const struct ws_table prebuilt_table = {NULL, prebuilt_fields, WS_LEN(prebuilt_fields)};
+
+struct problem_row {
+	const char *place, *text, *cure;
+};
+
+static const struct ws_field problem_fields[] = {
+	WS_VALUE("place", struct problem_row, place, WS_ALWAYS, "file:line:column, or empty"),
+	WS_VALUE("text", struct problem_row, text, WS_ALWAYS, NULL),
+	WS_VALUE("cure", struct problem_row, cure, WS_ALWAYS, "what to do, in lines, or empty"),
+};
+static const struct ws_table problem_table = {NULL, problem_fields, WS_LEN(problem_fields)};
+
+struct recipe_row {
+	const char *path, *name, *version, *why_not, *digest;
+	bool is_checked;
+	uint64_t files, bytes, python_files;
+	const unsigned *marked;
+	const struct module_row *modules;
+	const struct prebuilt_row *prebuilt;
+	const struct problem_row *problems;
+	size_t marked_count, module_count, prebuilt_count, problem_count;
+};
+
+static const struct ws_field recipe_fields[] = {
+	WS_VALUE("path", struct recipe_row, path, WS_ALWAYS, NULL),
+	WS_VALUE("name", struct recipe_row, name, WS_OR_NULL, "null: the text has a mistake"),
+	WS_VALUE("version", struct recipe_row, version, WS_OR_NULL, NULL),
+	WS_VALUE("sources_checked", struct recipe_row, is_checked, WS_ALWAYS, NULL),
+	WS_VALUE("why_not", struct recipe_row, why_not, WS_OR_NULL, NULL),
+	WS_VALUE("source_files", struct recipe_row, files, WS_IF_ANY, "of the sources; absent: 0"),
+	WS_VALUE("source_bytes", struct recipe_row, bytes, WS_IF_ANY, "absent: 0"),
+	WS_VALUE("source_digest", struct recipe_row, digest, WS_IF_ANY, "of the tree of sources"),
+	WS_VALUE("python_files", struct recipe_row, python_files, WS_IF_ANY, "absent: 0"),
+	WS_LIST("marked_lines", struct recipe_row, marked, marked_count, WS_ALWAYS,
+		"lines with a comment \"check:\" that a draft left, at most 20"),
+	WS_LIST_OF("modules", struct recipe_row, modules, module_count, module_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("prebuilt", struct recipe_row, prebuilt, prebuilt_count, prebuilt_table, WS_ALWAYS,
+		"the templates of published wheels"),
+	WS_LIST_OF(
+		"problems", struct recipe_row, problems, problem_count, problem_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table recipe_table = {
+	"a checked recipe", recipe_fields, WS_LEN(recipe_fields)};
+
+struct result {
+	const struct recipe_row *recipes;
+	size_t count;
+};
+
+static const struct ws_field result_fields[] = {
+	WS_FIXED("schema", "wheelsmith.recipe-check/1"),
+	WS_LIST_OF("recipes", struct result, recipes, count, recipe_table, WS_ALWAYS, NULL),
+};
+const struct ws_table ws_recipe_check_table = {NULL, result_fields, WS_LEN(result_fields)};
+
 static void
-write_subject(struct ws_json_writer *w, const struct subject *x)
+fill_lists(const struct subject *x, struct recipe_row *row, struct ws_arena *a)
 {
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "path", x->path);
-	ws_json_add_text(w, "name", x->recipe.name);
-	ws_json_add_text(w, "version", x->recipe.version.text);
-	ws_json_add_bool(w, "sources_checked", x->checked.trees != NULL);
-	ws_json_add_text(w, "why_not", x->why_no_sources);
-	if (x->checked.trees) {
-		ws_json_add_u64(w, "source_files", x->source.tree.count);
-		ws_json_add_u64(w, "source_bytes", x->source_bytes);
-		ws_json_add_text(w, "source_digest", x->source.tree.digest.hex);
-		ws_json_add_u64(w, "python_files", x->checked.view.files.len);
-	}
-	unsigned lines[MARKED_SHOWN];
-	size_t marked = marked_lines(x, lines, MARKED_SHOWN);
-	ws_json_open_list(w, "marked_lines");
-	for (size_t i = 0; i < marked && i < MARKED_SHOWN; i++) {
-		ws_json_add_u64(w, NULL, lines[i]);
-	}
-	ws_json_close(w);
-	ws_json_open_list(w, "modules");
-	for (size_t i = 0; x->checked.trees && i < x->recipe.extension_count; i++) {
-		const struct ws_recipe_module *module = &x->checked.view.modules[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "module", x->recipe.extensions[i].module);
-		ws_json_add_text(w, "binding", ws_binding_name(x->recipe.extensions[i].binding));
-		ws_json_open_list(w, "units");
+	unsigned *marked = WS_NEW_N(a, unsigned, MARKED_SHOWN);
+	size_t module_count = x->trees ? x->recipe.extension_count : 0;
+	struct module_row *modules = WS_NEW_N(a, struct module_row, module_count);
+	struct prebuilt_row *prebuilt = WS_NEW_N(a, struct prebuilt_row, x->recipe.prebuilt_count);
+	struct problem_row *problems = WS_NEW_N(a, struct problem_row, x->problems.list.len);
+	size_t marked_count = marked_lines(x, marked, MARKED_SHOWN);
+	for (size_t i = 0; i < module_count; i++) {
+		const struct ws_recipe_module *module = &x->view.modules[i];
+		const char **units = WS_NEW_N(a, const char *, module->unit_count);
 		for (size_t j = 0; j < module->unit_count; j++) {
-			ws_json_add_text(w, NULL, module->units[j].path);
+			units[j] = module->units[j].path;
 		}
-		ws_json_close(w);
-		ws_json_close(w);
+		modules[i] = (struct module_row){module->extension->module,
+			ws_binding_name(module->extension->binding), units, module->unit_count};
 	}
-	ws_json_close(w);
-	ws_json_open_list(w, "prebuilt");
 	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "from", x->recipe.prebuilt[i].from);
-		ws_json_add_u64(w, "names", ws_prebuilt_count(&x->recipe.prebuilt[i]));
-		ws_json_close(w);
+		prebuilt[i] = (struct prebuilt_row){
+			x->recipe.prebuilt[i].from, ws_prebuilt_count(&x->recipe.prebuilt[i])};
 	}
-	ws_json_close(w);
-	ws_json_open_list(w, "problems");
 	for (size_t i = 0; i < x->problems.list.len; i++) {
 		const struct ws_err *problem = x->problems.list.at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "place", problem->place);
-		ws_json_add_text(w, "text", problem->text);
-		ws_json_add_text(w, "cure", problem->cure);
-		ws_json_close(w);
+		problems[i] = (struct problem_row){problem->place, problem->text, problem->cure};
 	}
-	ws_json_close(w);
-	ws_json_close(w);
+	row->marked = marked;
+	row->marked_count = marked_count > MARKED_SHOWN ? MARKED_SHOWN : marked_count;
+	row->modules = modules;
+	row->module_count = module_count;
+	row->prebuilt = prebuilt;
+	row->prebuilt_count = x->recipe.prebuilt_count;
+	row->problems = problems;
+	row->problem_count = x->problems.list.len;
 }
 
 static void
 print_json(const struct checking *c)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", "wheelsmith.recipe-check/1");
-	ws_json_open_list(w, "recipes");
+	struct recipe_row *rows = WS_NEW_N(c->s->a, struct recipe_row, c->count);
 	for (size_t i = 0; i < c->count; i++) {
-		write_subject(w, &c->subjects[i]);
+		const struct subject *x = &c->subjects[i];
+		rows[i] = (struct recipe_row){.path = x->path,
+			.name = x->recipe.name,
+			.version = x->recipe.version.text,
+			.why_not = x->why_no_sources,
+			.is_checked = x->trees,
+			.files = x->source.tree.count,
+			.bytes = x->source_bytes,
+			.digest = x->trees ? x->source.tree.digest.hex : NULL,
+			.python_files = x->view.files.len};
+		fill_lists(x, &rows[i], c->s->a);
 	}
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	const struct result result = {rows, c->count};
+	ws_table_text(&ws_recipe_check_table, &result, WS_JSON_PRETTY, &text);
 	ws_out_result(&c->s->out, "%s", ws_buf_text(&text));
 }
 
-/* Tells the problems. Exit code: their kind, when all are of one. */
+/* The exit code is that of the problems, if all are of one kind. */
 static bool
 conclude(const struct checking *c, struct ws_err *err)
 {
 	enum ws_err_kind kind = WS_ERR_NONE;
 	for (size_t i = 0; i < c->count; i++) {
-		const struct ws_problems *problems = &c->subjects[i].problems;
+		const struct problems *problems = &c->subjects[i].problems;
 		for (size_t j = 0; j < problems->list.len; j++) {
 			enum ws_err_kind one = problems->list.at[j]->kind;
 			kind = kind == WS_ERR_NONE || kind == one ? one : WS_ERR_NEGATIVE;
@@ -383,7 +541,7 @@ check_all(struct checking *c, const ws_words *files, struct ws_err *err)
 		x->path = files->at[i];
 		x->problems.a = a;
 		if (!read_subject(x, a, &one) && one.kind != WS_ERR_NONE) {
-			ws_problems_add(&x->problems, &one);
+			add_problem(&x->problems, &one);
 		}
 	}
 	struct ws_err means = {0};

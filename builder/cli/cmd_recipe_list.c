@@ -6,11 +6,31 @@
 
 #include <string.h>
 
-struct listing {
-	struct ws_session *s;
-	const char *only; /* a package, normalised; NULL: all */
-	struct ws_json_writer *w;
+struct row {
+	const char *name, *version, *binding, *torch, *archs, *license, *path;
 };
+
+static const struct ws_field row_fields[] = {
+	WS_VALUE("name", struct row, name, WS_ALWAYS, NULL),
+	WS_VALUE("version", struct row, version, WS_ALWAYS, NULL),
+	WS_VALUE("binding", struct row, binding, WS_ALWAYS, "Python: no module is compiled"),
+	WS_VALUE("torch", struct row, torch, WS_ALWAYS, "a range, or any"),
+	WS_VALUE("archs", struct row, archs, WS_ALWAYS, "any, one, first to last, or -: none"),
+	WS_VALUE("license", struct row, license, WS_ALWAYS, "-: the recipe names none"),
+	WS_VALUE("path", struct row, path, WS_ALWAYS, NULL),
+};
+static const struct ws_table row_table = {NULL, row_fields, WS_LEN(row_fields)};
+
+struct listing {
+	const struct row *rows;
+	size_t count;
+};
+
+static const struct ws_field fields[] = {
+	WS_FIXED("schema", "wheelsmith.recipe-list/1"),
+	WS_LIST_OF("recipes", struct listing, rows, count, row_table, WS_ALWAYS, NULL),
+};
+const struct ws_table ws_recipe_list_table = {NULL, fields, WS_LEN(fields)};
 
 /* "8.0 to 12.1"; "any" where the recipe does not say. */
 static const char *
@@ -41,53 +61,43 @@ license_text(const struct ws_metadata *metadata)
 	return text && text[0] ? text : "-";
 }
 
-static void
-add_recipe(const struct listing *l, const struct ws_recipe *recipe)
+static struct row
+row_of(const struct ws_recipe *recipe, struct ws_arena *a)
 {
-	struct ws_arena *a = l->s->a;
 	enum ws_binding binding = ws_recipe_binding(recipe);
-	const char *torch = recipe->needs_torch ? ws_specifiers_text(recipe->needs_torch) : "any";
-	const char *bound = binding == WS_BINDING_NONE ? "Python" : ws_binding_name(binding);
-	if (!l->w) {
-		ws_out_result(&l->s->out, "%-27s  %-16s  %-13s  %-16s  %-12s  %s\n", recipe->name,
-			recipe->version.text, bound, torch, archs_text(recipe, a),
-			license_text(&recipe->metadata));
-		return;
-	}
-	ws_json_open_object(l->w, NULL);
-	ws_json_add_text(l->w, "name", recipe->name);
-	ws_json_add_text(l->w, "version", recipe->version.text);
-	ws_json_add_text(l->w, "binding", bound);
-	ws_json_add_text(l->w, "torch", torch);
-	ws_json_add_text(l->w, "archs", archs_text(recipe, a));
-	ws_json_add_text(l->w, "license", license_text(&recipe->metadata));
-	ws_json_add_text(l->w, "path", recipe->path);
-	ws_json_close(l->w);
+	return (struct row){.name = recipe->name,
+		.version = recipe->version.text,
+		.binding = binding == WS_BINDING_NONE ? "Python" : ws_binding_name(binding),
+		.torch = recipe->needs_torch ? ws_specifiers_text(recipe->needs_torch) : "any",
+		.archs = archs_text(recipe, a),
+		.license = license_text(&recipe->metadata),
+		.path = recipe->path};
 }
 
+/* @a only: a package, normalised; NULL: all. */
 static bool
-list_all(const struct listing *l, struct ws_err *err)
+list_recipes(struct ws_session *s, const char *only, struct listing *listing, struct ws_err *err)
 {
 	struct ws_recipe_catalog catalog;
-	size_t shown = 0;
-	if (!ws_session_open_facts(l->s, err) || !ws_session_list_recipes(l->s, NULL, &catalog, err)) {
+	if (!ws_session_open_facts(s, err) || !ws_session_list_recipes(s, NULL, &catalog, err)) {
 		return false;
 	}
+	struct row *rows = WS_NEW_N(s->a, struct row, catalog.count);
+	listing->rows = rows;
 	for (size_t i = 0; i < catalog.count; i++) {
 		const struct ws_recipe_file *file = &catalog.files[i];
 		struct ws_recipe recipe;
-		if (l->only && strcmp(file->name, l->only) != 0) {
+		if (only && strcmp(file->name, only) != 0) {
 			continue;
 		}
-		if (!ws_recipe_find(&catalog, file->name, &file->version, l->s->a, &recipe, err)) {
+		if (!ws_recipe_find(&catalog, file->name, &file->version, s->a, &recipe, err)) {
 			return false;
 		}
-		add_recipe(l, &recipe);
-		shown++;
+		rows[listing->count++] = row_of(&recipe, s->a);
 	}
-	if (l->only && shown == 0) {
-		ws_err_set(err, WS_ERR_NEGATIVE, "there is no recipe for '%s'", l->only);
-		return ws_err_cure(err, "a draft of one:  wheelsmith recipe new %s==VERSION", l->only);
+	if (only && listing->count == 0) {
+		ws_err_set(err, WS_ERR_NEGATIVE, "no recipe for '%s'", only);
+		return ws_err_cure(err, "draft one:  wheelsmith recipe new %s==VERSION", only);
 	}
 	return true;
 }
@@ -95,7 +105,7 @@ list_all(const struct listing *l, struct ws_err *err)
 bool
 ws_cmd_recipe_list(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct listing l = {.s = s};
+	struct listing listing = {0};
 	struct ws_usage usage = {
 		.command = "recipe list",
 		.synopsis = "[NAME]",
@@ -108,21 +118,20 @@ ws_cmd_recipe_list(struct ws_session *s, int argc, const char *const *argv, stru
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	l.only = words.len > 0 ? ws_package_normal(words.at[0], s->a) : NULL;
-	if (!s->globals.json) {
-		return list_all(&l, err);
+	const char *only = words.len > 0 ? ws_package_normal(words.at[0], s->a) : NULL;
+	if (!list_recipes(s, only, &listing, err)) {
+		return false;
 	}
-	WS_AUTO_BUF struct ws_buf text = {0};
-	l.w = ws_json_begin();
-	ws_json_open_object(l.w, NULL);
-	ws_json_add_text(l.w, "schema", "wheelsmith.recipe-list/1");
-	ws_json_open_list(l.w, "recipes");
-	bool good = list_all(&l, err);
-	ws_json_close(l.w);
-	ws_json_close(l.w);
-	ws_json_finish(l.w, WS_JSON_PRETTY, &text);
-	if (good) {
+	if (s->globals.json) {
+		WS_AUTO_BUF struct ws_buf text = {0};
+		ws_table_text(&ws_recipe_list_table, &listing, WS_JSON_PRETTY, &text);
 		ws_out_result(&s->out, "%s", ws_buf_text(&text));
+		return true;
 	}
-	return good;
+	for (size_t i = 0; i < listing.count; i++) {
+		const struct row *row = &listing.rows[i];
+		ws_out_result(&s->out, "%-27s  %-16s  %-13s  %-16s  %-12s  %s\n", row->name, row->version,
+			row->binding, row->torch, row->archs, row->license);
+	}
+	return true;
 }

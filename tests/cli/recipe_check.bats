@@ -3,6 +3,8 @@
 
 load helpers
 
+bats_require_minimum_version 1.5.0
+
 setup() {
 	private_home
 	recipes="$BATS_TEST_TMPDIR/recipes"
@@ -227,5 +229,5 @@ JSON
 	grep -qE '^demo .* -$' <<< "$output"
 	run "$WHEELSMITH" recipe list nosuch
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"there is no recipe for 'nosuch'"*"wheelsmith recipe new nosuch==VERSION"* ]]
+	[[ "$output" == *"no recipe for 'nosuch'"*"wheelsmith recipe new nosuch==VERSION"* ]]
 }

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "cli/cmd_recipe.h"
 #include "cli/session.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
@@ -124,6 +125,10 @@ static const struct ws_schema schemas[] = {
 		&ws_cache_result_table, false},
 	{"explain-1", "wheelsmith: the output of `wheelsmith explain --json`",
 		"Members are only added.", &ws_explain_result_table, false},
+	{"recipe-check-1", "wheelsmith: the output of `wheelsmith recipe check --json`",
+		"Members are only added.", &ws_recipe_check_table, false},
+	{"recipe-list-1", "wheelsmith: the output of `wheelsmith recipe list --json`",
+		"Members are only added.", &ws_recipe_list_table, false},
 };
 
 WS_TEST(the_files_in_schemas_are_what_the_tables_say)
