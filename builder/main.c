@@ -24,7 +24,7 @@
  *   produce/  composes all that for one selection     bundle/  what one needs, in one file
  *   report/   tells people and machines
  *   publish/  wheels into a package index: paths, pages, snapshots, signatures
- *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
+ *   draft/    reads a stranger's setup.py as text and proposes a recipe
  *   doctor/   what this host has, and whether what is installed works
  *   cli/      one file a command                      base/ sys/  the ground
  *

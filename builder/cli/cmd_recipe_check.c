@@ -166,7 +166,7 @@ add_size(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUS
 	return true;
 }
 
-/* False with err empty: nothing is wrong, they are only not at hand. */
+/* False with an empty err: the sources are not in the store. */
 static bool
 fetch_all(struct checking *c, struct subject *x, struct ws_err *err)
 {
@@ -216,7 +216,7 @@ report(void *self, const struct ws_err *err)
 	add_problem(self, err);
 }
 
-/* False with err empty: the mistakes are among the problems. */
+/* False with an empty err: problems lists the mistakes. */
 static bool
 read_subject(struct subject *x, struct ws_arena *a, struct ws_err *err)
 {
@@ -251,7 +251,7 @@ check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 		*err = one;
 		return false;
 	} else if (one.kind != WS_ERR_NONE) {
-		x->why_no_sources = "they could not be had";
+		x->why_no_sources = "they cannot be fetched";
 		add_problem(&x->problems, &one);
 	}
 	return true;

@@ -64,7 +64,7 @@ find_newest(struct drafting *d, struct ws_err *err)
 	return true;
 }
 
-/* Before anything is downloaded: the nearest folder that there is takes what is made in it. */
+/* Called before the first download: the nearest existing folder must be writable. */
 static bool
 check_folder(const struct drafting *d, struct ws_err *err)
 {
@@ -80,7 +80,7 @@ check_folder(const struct drafting *d, struct ws_err *err)
 		|| ws_err_sys(err, WS_ERR_IO, "cannot write into the folder '%s'", folder);
 }
 
-/* Where the draft goes: a folder stands for its place in it. */
+/* A folder stands for FOLDER/NAME/VERSION.json. */
 static bool
 choose_place(struct drafting *d, struct ws_err *err)
 {
@@ -98,7 +98,7 @@ choose_place(struct drafting *d, struct ws_err *err)
 	return check_folder(d, err);
 }
 
-/* An index that says no digest: the file is fetched first, and the digest is what came. */
+/* The index gives no digest: fetch the file first and compute it. */
 static const char *
 fetch_digest(const struct drafting *d, const struct ws_index_file *file, struct ws_err *err)
 {
@@ -160,7 +160,7 @@ write_draft(struct drafting *d, const struct ws_source_spec *spec, const char *f
 	return true;
 }
 
-/* A commit that is still to be filled in. */
+/* A placeholder for the commit. */
 static struct ws_source_spec
 unknown_commit(const struct drafting *d, const char *repository)
 {
@@ -173,7 +173,7 @@ static const char commit_note[] =
 	"the commit that `git ls-remote URL 'refs/tags/v*'` shows for this version, and the "
 	"submodules that are compiled against: \"submodules\": [\"third_party/cutlass\"]";
 
-/* An sdist that was made without some files will never have them. */
+/* An sdist without files that its setup.py compiles cannot be built. */
 static void
 warn_of_dead_end(const struct drafting *d, const char *file)
 {
@@ -188,7 +188,7 @@ warn_of_dead_end(const struct drafting *d, const char *file)
 	}
 }
 
-/* With --git the sources are to come from there, and setup.py tells the rest all the same. */
+/* With --git the recipe names that repository; the rest is read from setup.py of the sdist. */
 static bool
 draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err *err)
 {
@@ -199,7 +199,7 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 	}
 	if (file->is_yanked) {
 		ws_out_warn(&s->out, "%s was withdrawn by its authors: %s", file->name,
-			file->yanked_why[0] ? file->yanked_why : "they do not say why");
+			file->yanked_why[0] ? file->yanked_why : "without a reason");
 	}
 	const struct ws_source_spec spec = {
 		.kind = WS_SOURCE_SDIST, .file = file->name, .package = d->name, .sha256 = sha256};
@@ -254,7 +254,7 @@ draft_folder(struct drafting *d, struct ws_err *err)
 	struct ws_source_found found;
 	WS_AUTO_FREE char *path = realpath(d->folder, NULL);
 	if (!path || !ws_fs_is_dir(path)) {
-		return ws_err_set(err, WS_ERR_USAGE, "there is no folder '%s'", d->folder);
+		return ws_err_set(err, WS_ERR_USAGE, "'%s' is not a folder", d->folder);
 	}
 	const struct ws_source_spec spec = {
 		.kind = WS_SOURCE_FOLDER, .path = ws_arena_strdup(d->s->a, path)};
@@ -273,7 +273,7 @@ read_member(
 	return ws_tree_lookup(tree, name) && ws_fs_read_at_most(path, LARGEST, text, NULL);
 }
 
-/* The submodules whose folders setup.py names. */
+/* Selects the submodules whose folders setup.py names. */
 static bool
 name_submodules(
 	struct drafting *d, const struct ws_tree *tree, struct ws_source_spec *spec, struct ws_err *err)
@@ -359,7 +359,7 @@ deliver(struct drafting *d, struct ws_err *err)
 		ws_out_note(out, "  %s\n", d->draft.changes[i]);
 	}
 	if (d->base && d->draft.change_count == 0) {
-		ws_out_note(out, "  nothing that a recipe says is another\n");
+		ws_out_note(out, "  no key of the recipe changes\n");
 	}
 	if (!d->to) {
 		ws_out_result(out, "%s", d->draft.text);

@@ -15,7 +15,7 @@ struct updating {
 	struct ws_session *s;
 	const char *name;         /* normalised */
 	struct ws_version wanted; /* text NULL: the newest */
-	struct ws_recipe recipe;  /* the one to go on from */
+	struct ws_recipe recipe;  /* the recipe to start from */
 	struct ws_document document;
 };
 
@@ -33,8 +33,8 @@ parse_word(struct updating *u, const char *word, struct ws_err *err)
 	return true;
 }
 
-/* The newest recipe that is older than what is wanted; one with a label of ours is of another
- * kind. */
+/* The newest recipe that is older than the wanted version. Recipes with a local label are left
+ * out. */
 static bool
 find_recipe(struct updating *u, struct ws_err *err)
 {
@@ -69,7 +69,7 @@ sdist_of(const struct ws_recipe *recipe)
 	return NULL;
 }
 
-/* What the index has that is newer than the recipe; text NULL: nothing. */
+/* The newest version on the index, if newer than the recipe; else text is NULL. */
 static bool
 find_newest(struct updating *u, struct ws_err *err)
 {

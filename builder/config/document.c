@@ -28,7 +28,7 @@ near_file(const char *path, struct ws_arena *a)
 static bool
 fail_missing(const char *path, const char *what, struct ws_arena *a, struct ws_err *err)
 {
-	ws_err_set(err, WS_ERR_CONFIG, "there is no %s '%s'", what, path);
+	ws_err_set(err, WS_ERR_CONFIG, "the %s '%s' does not exist", what, path);
 	const char *near = near_file(path, a);
 	return near ? ws_err_cure(err, "did you mean '%s'?", near) : false;
 }

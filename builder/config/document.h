@@ -1,7 +1,7 @@
 /**
  * document.h - a file that people write, read and parsed
  *
- * Relaxed JSON. A file that is not there is a mistake of configuration, reported with near names.
+ * Relaxed JSON. A missing file is WS_ERR_CONFIG; the cure names a similar file.
  */
 #ifndef WS_CONFIG_DOCUMENT_H
 #define WS_CONFIG_DOCUMENT_H
@@ -15,7 +15,7 @@
 
 struct ws_document {
 	const struct ws_json_doc *doc;
-	const char *folder;      /**< absolute: the one the file lies in */
+	const char *folder;      /**< absolute: the folder of the file */
 	struct ws_digest digest; /**< of the file's bytes */
 };
 

@@ -45,7 +45,7 @@ read_map_entry(struct ws_reader *r, const struct ws_json *value, void *into)
 
 static const struct ws_type type_map_entry = WS_OBJECTS(struct ws_map_entry, read_map_entry);
 
-/* What every kind of archive has. */
+/* Fields of every kind of archive. */
 #define ARCHIVE_FIELDS \
 	{WS_ONE(struct ws_kit_archive, version, "version", ws_type_line), .flags = WS_FIELD_REQUIRED}, \
 		{WS_ONE(struct ws_kit_archive, file, "file", ws_type_inside), .flags = WS_FIELD_REQUIRED}, \
@@ -75,7 +75,7 @@ static const struct ws_field url_fields[] = {
 	ARCHIVE_FIELDS,
 };
 
-/* The key that says where an archive comes from, and what else goes with it. */
+/* The key that selects the origin of an archive, and its other fields. */
 static const struct {
 	const char *key;
 	enum ws_archive_origin origin;

@@ -1,4 +1,4 @@
-/* lock.c - the lock file, read and written as model/lock.c says what its pins are made of. */
+/* lock.c - reads and writes the lock file by the types of pins in model/lock.c. */
 #include "config/lock.h"
 
 #include "base/fs.h"
@@ -55,7 +55,7 @@ read_debian(struct ws_reader *r, const struct ws_json *value, void *into)
 	return read_word(r, value, "origin of Debian archives", words, WS_LEN(words), into);
 }
 
-/* It becomes the name of a file in the output folder. */
+/* It will be a file name in the output folder. */
 static bool
 read_wheel(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -87,7 +87,7 @@ static const struct ws_type *const value_types[] = {
 	[WS_PIN_ABI] = &ws_type_abi,
 };
 
-/* How pins of a kind are read, as what they are made of says. */
+/* Builds the type for reading pins of a kind from its fields. */
 static struct ws_type *
 type_of(const struct ws_pin_type *pin, struct ws_arena *a)
 {
@@ -123,7 +123,7 @@ table_of_lock(struct ws_arena *a)
 	return (struct ws_table){"a lock", fields, WS_PIN_KINDS + 1};
 }
 
-/* Of two pins of one thing a look-up would hide the second. */
+/* A second pin with the same id would never be found. */
 static bool
 check_once(struct ws_reader *r, const struct ws_lock *lock)
 {
@@ -184,7 +184,7 @@ cmp_pins(const void *x, const void *y, void *kind)
 	return ws_pin_cmp(*(const enum ws_pin_kind *)kind, x, y);
 }
 
-/* What a pin does not say is left out. */
+/* Members that are NULL are left out. */
 static void
 write_pin(struct ws_json_writer *w, const struct ws_pin_type *type, const void *pin)
 {

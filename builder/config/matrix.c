@@ -399,7 +399,7 @@ read_driver(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_err_cure(r->err, "write \">=550.54\"");
 }
 
-/* "2.28": the oldest system that the wheels are for. */
+/* "2.28": the oldest system that the wheels support. */
 static bool
 read_glibc(struct ws_reader *r, const struct ws_json *value, void *into)
 {

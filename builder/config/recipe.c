@@ -37,8 +37,7 @@ static const struct ws_field sdist_fields[] = {
 	{WS_ONE(struct ws_source_spec, strip, "strip", ws_type_inside)},
 };
 
-/* By the rule that fetching has: what it refuses is said here, where there is a place to point
- * to. */
+/* Uses fetch's own rule, because here the message can point to a place. */
 static bool
 read_git(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -68,7 +67,7 @@ static const struct ws_field folder_fields[] = {
 	{WS_ONE(struct ws_source_spec, path, "folder", ws_type_path), .flags = WS_FIELD_REQUIRED},
 };
 
-/* The key that says which kind of source it is, and what else goes with it. */
+/* The key that selects the kind of source, and its other fields. */
 static const struct {
 	const char *key;
 	enum ws_source_kind kind;
@@ -105,7 +104,7 @@ static const struct ws_field patch_fields[] = {
 };
 static const struct ws_table patch_table = {"a patch", patch_fields, WS_LEN(patch_fields)};
 
-/* The file is there and is the one that was meant. */
+/* The file exists and has the sha256 of the recipe. */
 static bool
 check_patch(struct ws_reader *r, const struct ws_json *value, const struct ws_patch *patch)
 {
@@ -311,7 +310,7 @@ static const struct ws_field check_fields[] = {
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
 
-/* Completed when all of the recipe is read: the keys stand in any order. */
+/* complete_extensions reads it after the whole recipe: keys have any order. */
 static bool
 ignore_every(
 	struct ws_reader *r WS_UNUSED, const struct ws_json *value WS_UNUSED, void *into WS_UNUSED)
@@ -383,8 +382,8 @@ text_without_prebuilt(const struct ws_json_doc *doc, struct ws_arena *a)
 	return ws_arena_printf(a, "%.*s%s", (int)start, doc->text, doc->text + end);
 }
 
-/* Of the file and of every patch, so that a changed patch is a changed recipe. Wheels that others
- * published change nothing about how ours are built. */
+/* Covers the file and each patch, so that a changed patch is a changed recipe. Excludes
+ * `prebuilt`: published wheels do not change how ours are built. */
 static struct ws_digest
 digest_recipe(const struct ws_json_doc *doc, const struct ws_recipe *recipe, struct ws_arena *a)
 {
@@ -440,7 +439,7 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 	return true;
 }
 
-/* It is built from sources, or it is never built and says what its wheels are bound to. */
+/* A recipe has sources, or it names the binding of its prebuilt wheels. */
 static bool
 check_ways(struct ws_reader *r, struct ws_recipe *recipe)
 {

@@ -48,7 +48,7 @@ read_glob(struct ws_reader *r, const struct ws_json *value, void *into)
 	const char *first = strpbrk(*glob, "*?");
 	if (!first || strchr(first, '/')) {
 		ws_json_err(r->doc, value, r->err, "'%s' is not a pattern within one folder", *glob);
-		return ws_err_cure(r->err, "'*' and '?' stand in the file name: \"csrc/kernels/*.cu\"");
+		return ws_err_cure(r->err, "write '*' and '?' in the file name: \"csrc/kernels/*.cu\"");
 	}
 	return check_source(r, value, *glob);
 }
@@ -75,8 +75,8 @@ read_source_list(struct ws_reader *r, const struct ws_json *value, void *into)
 	return read_source_path(r, value, path);
 }
 
-/* What setup.py files pass and a recipe must not: something else decides it (draft/reader/flags.py
- * knows them too). */
+/* Flags of setup.py files that a recipe must not have: another key decides them. Keep in step
+ * with draft/reader/flags.py. */
 static const struct {
 	const char *start, *cure;
 } refused[] = {
@@ -222,7 +222,7 @@ static const struct ws_table shared_table = {
 const struct ws_type ws_type_extension = WS_BY_TABLE(struct ws_extension, table);
 const struct ws_type ws_type_every_extension = WS_BY_TABLE(struct ws_extension, shared_table);
 
-/* The items of @a size bytes of one list before those of another. */
+/* Joins two lists of items of @a size bytes. */
 static void
 prepend(struct ws_arena *a, size_t size, const void *first, size_t first_count, const void *list,
 	const void **joined, size_t *count)
@@ -570,7 +570,7 @@ const struct ws_type ws_type_prebuilt = WS_BY_TABLE(struct ws_prebuilt, prebuilt
 
 static const char *const placeholders[] = {"version", "cuda", "torch", "cxx11abi", "python"};
 
-/* What stands for placeholder @a i in a sample name; NULL: the list that it needs is missing. */
+/* The value of placeholder @a i in a sample name; NULL: its list is missing. */
 static const char *
 sample(const struct ws_recipe *recipe, const struct ws_prebuilt *prebuilt, size_t i)
 {
@@ -656,7 +656,7 @@ ws_prebuilt_check(struct ws_reader *r, const struct ws_json *item, const struct 
 		const struct ws_json *list = ws_json_find(item, placeholders[i]);
 		if (list && !(used & 1u << i)) {
 			return ws_json_err_key(r->doc, list, r->err,
-				"'%s' is listed, and '{%s}' does not stand in the URL", placeholders[i],
+				"'%s' is listed, and '{%s}' is missing in the URL", placeholders[i],
 				placeholders[i]);
 		}
 	}

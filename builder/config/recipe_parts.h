@@ -23,8 +23,8 @@ extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
 void ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a);
 
 /**
- * Adds what every extension has to @a extension, which was read from @a item: lists before its own,
- * the rest where it says nothing. @a every is NULL when the recipe has none.
+ * Adds the members of 'every_extension' to @a extension, which was read from @a item: lists come
+ * before its own, other members fill gaps. @a every is NULL without that key.
  */
 bool ws_extension_complete(struct ws_reader *r, const struct ws_json *item,
 	const struct ws_json *every, const struct ws_extension *shared, struct ws_extension *extension);

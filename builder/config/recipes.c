@@ -24,7 +24,7 @@ struct search {
 	WS_VEC(struct found) found;
 };
 
-/* A pipe or a device: who reads it may wait for ever. */
+/* A pipe or a device: reading it may block for ever. */
 static bool
 is_special(const char *path)
 {
@@ -182,7 +182,7 @@ read_file(const struct ws_recipe_file *file, struct ws_arena *a, struct ws_recip
 	const struct ws_json *root = document.doc->root;
 	if (strcmp(recipe->name, file->name) != 0) {
 		return ws_json_err(document.doc, ws_json_find(root, "name"), err,
-			"this recipe lies in the folder of '%s'", file->name);
+			"the recipe is in the folder of '%s'", file->name);
 	}
 	if (ws_version_cmp(&recipe->version, &file->version) != 0) {
 		return ws_json_err(document.doc, ws_json_find(root, "version"), err,

@@ -107,15 +107,14 @@ read_remote(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (remote->access == WS_REMOTE_WRITE && !remote->key) {
 		ws_json_err(
 			r->doc, value, r->err, "'remote' has the access 'write' and no 'key' to sign with");
-		return ws_err_cure(
-			r->err, "a private Ed25519 key, as openssl makes it; docs/farm.md tells more");
+		return ws_err_cure(r->err, "a private Ed25519 key, as openssl makes it; see docs/farm.md");
 	}
 	if (!grpc && remote->access == WS_REMOTE_NONE) {
-		return ws_json_err(
-			r->doc, value, r->err, "a cache with the access 'none' serves for nothing");
+		return ws_json_err(r->doc, value, r->err, "access 'none' makes this cache useless");
 	}
 	if (remote->access != WS_REMOTE_NONE && !remote->key && remote->trust_count == 0) {
-		ws_json_err(r->doc, value, r->err, "'remote' has no 'trust': nobody's results would count");
+		ws_json_err(
+			r->doc, value, r->err, "'remote' has no 'trust': every result would be ignored");
 		return ws_err_cure(
 			r->err, "name the public keys of those who write there: \"trust\": [\"ci.pem.pub\"]");
 	}
@@ -126,7 +125,7 @@ static const struct ws_type type_remote = WS_OBJECTS(struct ws_user_remote, read
 
 /* ---- the whole configuration ---- */
 
-/* What the table fills; the list of indexes is taken apart afterwards. */
+/* The struct of the table; the list of indexes is copied out afterwards. */
 struct written {
 	struct ws_user_config config;
 	struct ws_index_roles indexes;

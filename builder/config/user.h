@@ -22,8 +22,8 @@ enum ws_remote_access {
 };
 
 struct ws_user_remote {
-	const char *endpoint; /**< without a slash at its end; NULL: nothing is shared */
-	const char *instance; /**< of a gRPC server; NULL: none */
+	const char *endpoint;                      /**< without a final slash; NULL: no sharing */
+	const char *instance;                      /**< of a gRPC server; NULL: none */
 	const char *certificate, *certificate_key; /**< files, for TLS by gRPC; NULL: none */
 	enum ws_remote_access access;
 	const char *headers;      /**< file, absolute; NULL */
@@ -49,7 +49,7 @@ struct ws_user_config {
 	struct ws_user_remote remote;
 };
 
-/** "<XDG_CONFIG_HOME or ~/.config>/wheelsmith/config.json"; NULL when there is no home. */
+/** "<XDG_CONFIG_HOME or ~/.config>/wheelsmith/config.json"; NULL without a home folder. */
 const char *ws_user_config_path(const struct ws_user_env *env, struct ws_arena *a);
 
 /** Reads @a path; a file that is not there, or NULL, gives the defaults. "~/" is @a home; NULL. */

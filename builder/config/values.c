@@ -379,7 +379,7 @@ is_url(const struct ws_json *value)
 	return value->kind == WS_JSON_STRING;
 }
 
-/* What has no scheme is a folder's path. */
+/* A text without a scheme is the path of a folder. */
 static bool
 read_place(struct ws_reader *r, const struct ws_json *value, void *into)
 {

@@ -1,7 +1,7 @@
 /**
  * values.h - the types of plain values in files that people write
  *
- * For the tables of fields.h. Texts are never empty and live in the reader's arena.
+ * For tables of files that people write. Texts are never empty and live in the reader's arena.
  */
 #ifndef WS_CONFIG_VALUES_H
 #define WS_CONFIG_VALUES_H
@@ -25,7 +25,7 @@ extern const struct ws_type ws_type_truth;   /**< bool */
 extern const struct ws_type ws_type_range;   /**< const struct ws_specifiers * */
 extern const struct ws_type ws_type_version; /**< struct ws_version */
 extern const struct ws_type ws_type_python;  /**< struct ws_python_tag */
-extern const struct ws_type ws_type_ignored; /**< a string; nothing is stored */
+extern const struct ws_type ws_type_ignored; /**< any string; the value is dropped */
 
 /** A string, neither empty nor with control characters but line breaks and tabs; else NULL. */
 const char *ws_text_of(struct ws_reader *r, const struct ws_json *value, const char *name);

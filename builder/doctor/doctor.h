@@ -1,10 +1,10 @@
 /**
  * doctor.h - looks at this host, part by part
  *
- * Nothing fails here: what cannot be found out is a problem, with its reason and its cure. No
- * network is asked, but the server that results are shared through where that is wanted. The store
- * is looked at from outside; it is opened for a Python that was named alone, whose extensions are
- * judged and whose functions are called in children: the one part that runs code of an environment.
+ * An unanswered question is a problem with its reason and its cure; no part fails. Uses no network,
+ * except --remote, which connects to the server of shared results. The store is opened only with
+ * --python, whose extensions are judged and whose functions are called in child processes: no other
+ * part runs code of an environment.
  */
 #ifndef WS_DOCTOR_DOCTOR_H
 #define WS_DOCTOR_DOCTOR_H
@@ -30,8 +30,9 @@ enum ws_entry_state {
 	WS_ENTRY_WRONG, /**< gave another result than the reference */
 };
 
-/** What came of one function that model libraries look for, or of one model's choice of
- * functions. */
+/**
+ * The result of one function that model libraries look for, or of one model's choice of functions.
+ */
 struct ws_entry_point {
 	const char *group; /**< "flash-attn", "causal-conv1d", "mamba-ssm", "transformers" */
 	const char *name;  /**< "flash_attn.flash_attn_func" */
@@ -52,10 +53,10 @@ struct ws_model {
 	const char *type; /**< "bamba" */
 	bool asks_flash;  /**< its configuration asks for flash-attention 2 */
 	const struct ws_model_kernel *const *kernels;
-	size_t kernel_count; /**< 0: none is known */
+	size_t kernel_count; /**< 0: unknown */
 };
 
-/** What looking needs; all of it is borrowed. */
+/** Input of all parts; borrowed. */
 struct ws_doctor {
 	struct ws_arena *a;
 	const struct ws_user_env *env;
@@ -66,13 +67,12 @@ struct ws_doctor {
 	const char *store;                     /**< where it is, or would be; NULL: not known */
 	const struct ws_index_config *indexes; /**< NULL: @a indexes_err */
 	const struct ws_err *indexes_err;
-	const char *mirror, *mirror_from; /**< of Debian, and who says so; NULL: none */
+	const char *mirror, *mirror_from; /**< of Debian, and the source of this setting; NULL */
 	const char *redist;               /**< NULL: NVIDIA's own server */
 	const struct ws_recipe_catalog *catalog;
 	const char *recipes; /**< the folder that was named, for commands; NULL: none */
-	const char
-		*python; /**< the one interpreter to look at; NULL: all there are, none is asked more */
-	const char *model; /**< a model's config.json; NULL: none */
+	const char *python;  /**< the only interpreter to examine; NULL: list all of them */
+	const char *model;   /**< a model's config.json; NULL: none */
 	/** Opens the store, without a network; NULL and @a err where it cannot be. */
 	const struct ws_fetch *(*open)(void *self, struct ws_err *err);
 	/** Likewise, the server of the user's configuration; NULL: it is not looked at. */
@@ -80,7 +80,7 @@ struct ws_doctor {
 	const struct ws_user_remote *remote; /**< what the configuration says of it */
 	void *self;
 	struct ws_rows rows;
-	/* What parts find for those behind them. */
+	/* Results of parts for later parts. */
 	ws_hostcc_list compilers;
 	struct ws_python_kit kit; /**< of `python`; version NULL: it cannot be run */
 	struct ws_gpus gpus;
@@ -91,7 +91,7 @@ struct ws_doctor {
 /** Adds the rows of all parts, in the order of the page. */
 void ws_doctor_look(struct ws_doctor *d);
 
-/** The lines that say how to build the package for `kit`; @a version NULL: not known. */
+/** The command lines that build the package for `kit`; @a version NULL: unknown. */
 const char *ws_doctor_build(const struct ws_doctor *d, const char *package, const char *version);
 
 /* The parts, each under its label; ws_doctor_look calls them. */
@@ -118,7 +118,7 @@ struct ws_ignored_variable {
 
 typedef WS_VEC(struct ws_ignored_variable) ws_ignored_list;
 
-/** Those that are set and not empty in @a vars ("NAME=value", NULL-terminated). */
+/** Lists the ignored variables in @a vars ("NAME=value", NULL-terminated) with a value. */
 void ws_ignored_env_list(const char *const *vars, struct ws_arena *a, ws_ignored_list *list);
 
 /**

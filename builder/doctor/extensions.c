@@ -201,7 +201,7 @@ call_group(struct ws_doctor *d, const char *group, const char *model)
 
 /* ---- causes and cures ---- */
 
-/* The last line says what happened; those before it, what that came from. */
+/* The last line is the error, the lines before it are its traceback. */
 static const char *
 last_line(const char *text)
 {
@@ -209,7 +209,7 @@ last_line(const char *text)
 	return line ? line + 1 : text;
 }
 
-/* What the error's text means, where that is known; else NULL. */
+/* The cause of a known error; else NULL. */
 static const char *
 explained(const struct ws_doctor *d, const char *text)
 {
@@ -227,7 +227,7 @@ explained(const struct ws_doctor *d, const char *text)
 																						 : NULL;
 }
 
-/* Who has neither package has chosen the slow path, or uses no such model. */
+/* Without either package, the user has chosen the slow path or has no such model. */
 static bool
 wants_fast_path(const struct ws_doctor *d)
 {
@@ -242,7 +242,7 @@ wants_fast_path(const struct ws_doctor *d)
 }
 
 /* The module that the error misses, where it is not one that the package itself should bring:
- * building it again would not help. NULL: nothing of the kind. */
+ * building it again would not help. Else NULL. */
 static const char *
 missing_module(const struct ws_doctor *d, const struct ws_entry_point *entry)
 {

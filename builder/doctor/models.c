@@ -5,7 +5,7 @@
 #include "config/values.h"
 #include "doctor/doctor.h"
 
-/* One row of the table: kernels that models of these types look for. */
+/* One row of the table: the kernels of these types of models. */
 struct row {
 	const char *const *types;
 	size_t type_count;

@@ -144,7 +144,7 @@ add_toolkit(struct ws_doctor *d, const struct ws_cuda_kit *kit)
 		(const void *)kit->missing, kit->missing_count);
 	if (!whole) {
 		row->problem = WS_PROBLEM_NOTE;
-		row->cure = "nothing needs to be done: an archive kit is used in its place\n";
+		row->cure = "no action needed: an archive kit replaces it\n";
 	}
 	if (whole && known && !has_compiler(d, known)) {
 		ws_rows_problem(&d->rows, WS_PROBLEM_NOTE, NULL,
@@ -191,7 +191,7 @@ ws_doctor_cuda(struct ws_doctor *d)
 
 /* ---- Pythons ---- */
 
-/* Older than every Python that any torch of the facts has wheels for. */
+/* True if no torch of the facts has wheels for a Python this old. */
 static bool
 is_too_old(const struct ws_facts *facts, const struct ws_python_tag *tag)
 {
@@ -218,8 +218,8 @@ torch_of(struct ws_doctor *d, const struct ws_python_kit *python)
 		: NULL;
 }
 
-/* One Python; returns whether wheels can be built for it. What is too old for any torch goes to
- * @old. */
+/* One Python; returns whether wheels can be built for it. Pythons too old for any torch are
+ * listed in @old. */
 static bool
 add_python(
 	struct ws_doctor *d, const struct ws_python_kit *listed, struct ws_buf *old, struct ws_err *err)
@@ -239,7 +239,7 @@ add_python(
 	if (too_old) {
 		ws_buf_printf(old, "%s%s", old->len > 0 ? ", " : "", kit.version);
 	}
-	/* Of one that was named, and of one that does not answer, the problem says all. */
+	/* A Python that was named or does not run gets a problem instead of a row. */
 	bool shown = answers && !too_old && (headers || !d->python);
 	const char *cure = headers ? "" : ws_rows_cure(&d->rows, err);
 	struct ws_row *row = ws_rows_add(&d->rows, "pythons[]",
@@ -280,7 +280,7 @@ ws_doctor_pythons(struct ws_doctor *d)
 	} else if (!any) {
 		ws_rows_problem(&d->rows, WS_PROBLEM_BLOCKS,
 			found.len > 0 ? "install the headers of one of them, as said above" : NULL,
-			"there is no Python here with headers to build for");
+			"no Python here has headers to build for");
 	}
 }
 

@@ -1,4 +1,4 @@
-/* rows.c - keeping rows, and filling their texts. Printing is page.c's and json.c's. */
+/* rows.c - keeps rows, fills their texts, and prints them as a page or as JSON. */
 #include "doctor/rows.h"
 
 #include "base/json.h"
@@ -130,7 +130,7 @@ put_value(
 	return value->number > 0;
 }
 
-/* What stands between braces. False when there is no such value. */
+/* Adds the value named between braces. False when it is missing. */
 static bool
 put_named(const struct ws_row *row, struct ws_str word, const char *home, uint64_t *count,
 	struct ws_buf *out)

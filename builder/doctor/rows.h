@@ -9,8 +9,8 @@
  *
  * names the values (%s a text, %ju a number, %d a truth, %p and %zu a list of texts and how many)
  * and shows them: "{path}" is the value, "{kind:5}" padded to 5 columns, "{cuda|none}" with a word
- * where there is none, "{bytes:size}" and "{bytes:memory}" bytes. Nothing of "[...]" is shown where
- * a value in it is missing, 0 or false. "{s}" is a plural's "s", unless the number before it was 1.
+ * where there is none, "{bytes:size}" and "{bytes:memory}" bytes. "[...]" is left out when a value
+ * in it is missing, 0 or false. "{s}" is a plural's "s", unless the number before it was 1.
  * A line that begins with a blank belongs to the one above it. A name that begins with "." is for
  * people alone.
  */
@@ -28,7 +28,7 @@ enum ws_row_problem {
 	WS_PROBLEM_HINT,   /**< marked, and nothing to solve */
 	WS_PROBLEM_NOTE,   /**< worth knowing */
 	WS_PROBLEM_FAILS,  /**< something that is installed does not work; building is not concerned */
-	WS_PROBLEM_BLOCKS, /**< nothing can be built until it is solved */
+	WS_PROBLEM_BLOCKS, /**< no build is possible until it is solved */
 };
 
 struct ws_row_value {
@@ -59,7 +59,7 @@ struct ws_rows {
 
 /**
  * @a at: "" the top, "host" an object, "gpus[]" an item of a list, "host.holders[]" of a list in an
- * object; rows of one place follow each other. What is returned holds until the next row is added.
+ * object; rows of one place follow each other. The result is valid until the next row is added.
  */
 struct ws_row *ws_rows_add(
 	struct ws_rows *rows, const char *at, const char *text, const char *names, ...) WS_PRINTF(4, 5);
@@ -84,7 +84,7 @@ const char *ws_rows_cure(const struct ws_rows *rows, const struct ws_err *err);
 
 size_t ws_rows_count(const struct ws_rows *rows, enum ws_row_problem problem);
 
-/** What people see of @a row. */
+/** The text of @a row on the page. */
 const char *ws_row_shown(const struct ws_rows *rows, const struct ws_row *row);
 
 void ws_rows_print_page(const struct ws_rows *rows, const struct ws_out *out);

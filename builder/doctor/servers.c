@@ -1,5 +1,5 @@
-/* remote.c - the server of the user's configuration: whether it answers, what it can, how far it
- * is. The one part that asks a network, and only where that was wanted. */
+/* servers.c - the server of shared results (with --remote: does it answer, what does it support,
+ * how long is a round trip) and the configured indexes. */
 #include "base/fs.h"
 #include "doctor/doctor.h"
 #include "net/url.h"
@@ -32,7 +32,7 @@ ask_grpc(struct asking *asking)
 		&& asking->how.came == WS_CAME_WHOLE;
 }
 
-/* For a record that nobody has. */
+/* Asks for a record that no server has. */
 static bool
 ask_http(struct asking *asking)
 {
@@ -83,7 +83,7 @@ cure_status(const struct asking *asking)
 			: "name a file with the server's token: \"remote\": {\"headers\": \"FILE\", ...}";
 	case 3: /* INVALID_ARGUMENT */
 	case WS_RPC_NOT_FOUND:
-		return "correct the \"instance\" of \"remote\": who runs the server knows its name";
+		return "correct the \"instance\" of \"remote\": ask its operator for the name";
 	case WS_RPC_UNIMPLEMENTED:
 		return "this server does not speak the Remote Execution API";
 	default:
@@ -138,7 +138,7 @@ say_capabilities(struct ws_doctor *d, const struct ws_capabilities *can)
 		ws_rows_problem(rows, WS_PROBLEM_FAILS, NULL, "the server has no cache");
 	} else if (!can->has_sha256 || (can->executes && !can->executes_sha256)) {
 		ws_rows_problem(rows, WS_PROBLEM_FAILS,
-			"ask for an instance with SHA-256: nothing else is spoken here",
+			"ask for an instance with SHA-256: no other digest is supported",
 			"the server does not know SHA-256");
 	} else if (d->remote->access == WS_REMOTE_WRITE && !can->takes_records) {
 		ws_rows_problem(rows, WS_PROBLEM_NOTE,

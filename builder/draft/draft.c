@@ -1,6 +1,5 @@
-/* draft.c - the child that writes drafts: its order, its answer, and the proof that the draft can
- * be read. The child limits its own memory and CPU time; sys/child.h limits how long it runs and
- * how much it says. */
+/* draft.c - runs the child that writes drafts and reads its draft back as a recipe. The child
+ * limits its own memory and CPU time; sys/child.h limits its time and the size of its answer. */
 #include "draft/draft.h"
 
 #include "base/arena.h"

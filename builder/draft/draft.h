@@ -18,13 +18,13 @@
 
 struct ws_json;
 
-/** A recipe that a draft of a newer version goes on from. */
+/** The older recipe that an update starts from. */
 struct ws_draft_base {
 	const struct ws_json *recipe;
 	const char *folder; /**< its sources, unpatched */
 };
 
-/** What to draft, and by which Python. */
+/** The order of one draft. */
 struct ws_draft_order {
 	const char *reader;        /**< the folder of the child's program */
 	const char *path_variable; /**< folders in which python3 is looked up: "/usr/bin:/bin" */
@@ -58,7 +58,7 @@ bool ws_draft_make(const struct ws_draft_order *order, struct ws_arena *a, struc
 
 /* ---- source distributions ---- */
 
-/** What an index has of a package. */
+/** The sources of a package on an index. */
 struct ws_sdist_found {
 	const struct ws_index_file *file; /**< .tar.gz before .zip; NULL: there is none */
 	bool has_wheels;                  /**< the version is there, as wheels */

@@ -1,10 +1,9 @@
 /**
- * explain.h - a sign that was found, in plain words: cause, evidence, cures
+ * explain.h - explains an error that was found: cause, evidence, cures
  *
- * Fills the texts of the sign's row (signs.h). Beside its captures they may name:
- *   {package} {version} {torch} {python}   of what is to be built, as far as that is known
- *   {build}                                the command that builds it (remedy.h)
- * What the text names is looked at where it lies on this host, never started.
+ * Fills in the texts of the sign's row (signs.h). Beside its captures they may name {package},
+ * {version}, {torch} and {python} of the package to build, if known, and {build}, the command that
+ * builds it. Files that the text names are read on this host, never started.
  */
 #ifndef WS_EXPLAIN_EXPLAIN_H
 #define WS_EXPLAIN_EXPLAIN_H
@@ -15,7 +14,7 @@
 #include "explain/signs.h"
 #include "model/facts.h"
 
-/** What explaining may use. */
+/** Input of explanations. */
 struct ws_explaining {
 	const struct ws_facts *facts;
 	const char
@@ -37,14 +36,13 @@ struct ws_explanation {
 bool ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found,
 	struct ws_arena *a, struct ws_explanation *explanation, struct ws_err *err);
 
-/** The sign's cures for who builds by a recipe: what failed is known already, nothing is looked
- * up. */
+/** The sign's cures in a build by a recipe. Looks up no further facts: the package is known. */
 const char *const *ws_explain_build(
 	const struct ws_found_sign *found, struct ws_arena *a, size_t *count);
 
 /* ---- the command that builds ---- */
 
-/** What is to be built. NULL: not known. */
+/** The package to build. NULL: unknown. */
 struct ws_remedy {
 	const char *package; /**< normalised */
 	const char *version; /**< "2.8.3"; one that has no recipe gives way to the newest that has */
@@ -59,8 +57,8 @@ const char *ws_remedy_package(
 	const struct ws_recipe_catalog *catalog, const char *module, struct ws_arena *a);
 
 /**
- * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION stand for what is not known. @a
- * catalog NULL: there are no recipes.
+ * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION replace unknown parts. @a catalog
+ * NULL: no recipes.
  */
 const char *ws_remedy_command(
 	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
@@ -70,10 +68,10 @@ const char *ws_remedy_command(
 const char *ws_remedy_draft(
 	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
 
-/* ---- the environment that a module in an error's text belongs to, where it lies on this host ----
+/* ---- the environment of a module in an error's text, if it is on this host ----
  * Read from names of folders and from RECORD files. No program that the text names is started. */
 
-/** What a path tells. NULL: not known. */
+/** Facts from a path. NULL: unknown. */
 struct ws_installed {
 	const char *module;  /**< "flash_attn_2_cuda", "demo._C" */
 	const char *python;  /**< of the file's name or folder: "3.11" */
@@ -87,12 +85,12 @@ struct ws_installed {
  * relative. */
 struct ws_installed ws_installed_of(const char *file, struct ws_arena *a);
 
-/* ---- whose symbol it is that a module did not find, and which torch has it ----
- * From the name and the export lists that ship alone: nothing is loaded, no module is opened.
+/* ---- the owner of a symbol that a module did not find, and the torch that has it ----
+ * Uses the name and the shipped export lists alone; loads and opens no module.
  * Demangling a crafted name can take all memory or years (elf/demangle.h): the caller limits its
  * process. */
 
-/** What is asked. */
+/** A missing symbol and its surroundings. */
 struct ws_symbol_question {
 	const char *name;  /**< mangled */
 	const char *torch; /**< the one beside the module: "2.5.1+cu124"; NULL: not known */

@@ -13,7 +13,7 @@ is_blank(char c)
 	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* What a word in a message ends with. Names of symbols, paths and versions hold none of these. */
+/* Ends of words in messages. Names of symbols, paths and versions hold none of these. */
 static bool
 ends_word(char c)
 {
@@ -136,7 +136,7 @@ match_capture(const char **pattern, struct ws_str text, size_t *at, struct ws_ma
 	return true;
 }
 
-/* The word that ends before @at. */
+/* The last word before @at. */
 static bool
 match_before(const char *pattern, struct ws_str text, size_t at, struct ws_match *match)
 {
@@ -247,7 +247,7 @@ ws_signs_read(const char *facts, struct ws_arena *a, struct ws_signs *signs, str
 /* ---- a text of any length ---- */
 
 #define WINDOW 131072
-#define BEFORE 16384 /* stays for a capture that opens a pattern, and for the line it stands in */
+#define BEFORE 16384 /* kept for a capture at the start of a pattern, and for its line */
 #define AFTER 32768  /* the longest match: three captures and the text between them */
 #define LINE_MOST 300
 
@@ -262,7 +262,7 @@ struct ws_finder {
 	struct ws_arena *a;
 	const struct ws_signs *signs;
 	struct ws_found_sign *found; /* one for each sign; line 0: not yet */
-	size_t len, from;            /* of the window: bytes, and where looking goes on */
+	size_t len, from;            /* bytes in the window; offset where the search continues */
 	size_t lines, gone;          /* before the window: line breaks, bytes */
 	enum escape escape;
 	char window[WINDOW];
@@ -387,7 +387,7 @@ ws_finder_add(struct ws_finder *f, const char *bytes, size_t len)
 	}
 }
 
-/* A sign that stands in the words of one before it says less: "Python.h" and any header. */
+/* A sign within the match of an earlier one is less precise: "Python.h" before any header. */
 static bool
 is_said(const struct ws_found_sign *before, size_t count, const struct ws_found_sign *found)
 {

@@ -15,12 +15,12 @@
 
 #include <stddef.h>
 
-/* ---- a line of an error with its changing parts left open ----
- * "The detected CUDA version ({cuda}) mismatches": text that must stand there, and captures. A
+/* ---- patterns: a line of an error with captures for its changing parts ----
+ * "The detected CUDA version ({cuda}) mismatches" has fixed text and one capture. A
  * space stands for any run of blanks and line breaks, so a message that its program breaks into
  * lines is found. A capture is the shortest run of bytes without blanks up to the text that follows
- * it; the last one ends where a word does. Nothing is ever tried twice from the same place: time
- * grows with the text alone. */
+ * it; the last one ends where a word does. Each place is tried once: time grows with the length
+ * of the text alone. */
 
 #define WS_CAPTURES 4        /**< of one pattern */
 #define WS_CAPTURE_MOST 8192 /**< bytes of one; a longer run does not match */
@@ -31,7 +31,7 @@ struct ws_captured {
 };
 
 struct ws_match {
-	size_t at, len; /**< where it stands in the text */
+	size_t at, len; /**< place in the text */
 	struct ws_captured captures[WS_CAPTURES];
 	size_t count;
 };
@@ -86,8 +86,8 @@ struct ws_finder *ws_finder_open(const struct ws_signs *signs, struct ws_arena *
 void ws_finder_add(struct ws_finder *f, const char *bytes, size_t len);
 
 /**
- * Ends the text. What was found, in the order of the table, without what says the same of the same
- * words as a sign before it; returns how many.
+ * Ends the text. Returns the number of signs in @a found, in the order of the table, without signs
+ * that overlap an earlier one.
  */
 size_t ws_finder_end(struct ws_finder *f, const struct ws_found_sign **found);
 

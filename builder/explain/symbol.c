@@ -1,5 +1,5 @@
-/* symbol.c - the lists of all known releases are read once each, for the name and for that of the
- * other ABI. */
+/* symbol.c - reads the export list of each known release once, for the name and for its form in
+ * the other ABI. */
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/text.h"
@@ -12,26 +12,26 @@
 
 #include <string.h>
 
-/* What one release has of it. */
+/* Which form of the symbol a release exports. */
 enum has {
 	HAS_NOTHING,
 	HAS_OTHER_ABI,
 	HAS_NAME,
-	HAS_NO_LIST, /* nobody knows */
+	HAS_NO_LIST, /* no export list */
 };
 
 struct asking {
 	const struct ws_symbol_question *q;
 	struct ws_arena *a;
 	const char *text; /* as people read it */
-	const char *
-		neutral; /* the same without what tells the ABIs apart; NULL: it is not torch's, and is the same */
+	const char
+		*neutral; /* the text without differences of the two ABIs; NULL: not a name of torch */
 	size_t agreed;
 	enum has *has; /* one for each release of the facts */
 	WS_VEC(const char *) evidence;
 };
 
-/* ---- what the lists say ---- */
+/* ---- export lists ---- */
 
 static enum has
 compare(const struct asking *s, const char *exported, struct ws_arena *scratch)
@@ -125,7 +125,7 @@ add(struct asking *s, const char *line)
 
 /* ---- causes ---- */
 
-/* What the name itself says about the module's ABI; -1: nothing. */
+/* The module's ABI by the name alone; -1: unknown. */
 static int
 abi_of(const struct asking *s)
 {
@@ -135,7 +135,7 @@ abi_of(const struct asking *s)
 	return strstr(s->text, "std::string") || count(s, HAS_OTHER_ABI) > 0 ? 0 : -1;
 }
 
-/* Of the torch that is there. NO_LIST: it is not known which, or what it has. */
+/* For the installed torch. NO_LIST: unknown release or no list. */
 static enum has
 has_here(const struct asking *s)
 {
@@ -216,7 +216,7 @@ write_releases(struct asking *s, struct ws_symbol_answer *answer)
 	}
 }
 
-/* Of a library that is not torch's. */
+/* The cause if the symbol is not a name of torch. */
 static const char *
 cause_other(struct asking *s)
 {

@@ -170,7 +170,7 @@ ws_gitmodules_find(const struct ws_gitmodules *modules, const char *path)
 #define FILE_MOST ((uint64_t)512 << 20)
 #define GITMODULES_MOST ((uint64_t)1 << 20)
 #define LINK_MOST 4096
-#define DEPTH_MOST 100 /* folders in folders; submodules count on */
+#define DEPTH_MOST 100 /* depth of folders, counted across submodules */
 
 /* One checkout, over all its repositories. */
 struct walk {
@@ -225,7 +225,7 @@ wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *er
 	}
 }
 
-/* Who holds the lock removes a damaged cache, unless nothing can be fetched in its place. */
+/* Requires the lock. Keeps a damaged cache offline, where it cannot be fetched again. */
 static bool
 remove_cache(const struct walk *w, const char *path, struct ws_err *err)
 {

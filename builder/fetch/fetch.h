@@ -1,8 +1,8 @@
 /**
  * fetch.h - what is needed to download or check out
  *
- * Given to everything that downloads or checks out: sources, kits, export lists. All members are
- * borrowed and live as long as the command; a part leaves alone what it does not need.
+ * Passed to all code that downloads sources, kits or export lists. All members are borrowed and
+ * live as long as the command.
  */
 #ifndef WS_FETCH_FETCH_H
 #define WS_FETCH_FETCH_H
@@ -23,11 +23,10 @@ struct ws_fetch {
 	struct ws_http *http;
 	struct ws_index *index;                /**< pages of this session */
 	const struct ws_index_config *indexes; /**< which index serves which role */
-	struct ws_git *git;                    /**< NULL: commits cannot be had */
-	const char *debian_mirror;             /**< root of a Debian archive; NULL: none is known */
-	const char *redist_url; /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
-	struct ws_shared
-		*shared; /**< asked before what is kept as a tree is downloaded; NULL: nobody is */
+	struct ws_git *git;                    /**< NULL: no git sources */
+	const char *debian_mirror;             /**< root of a Debian archive; NULL */
+	const char *redist_url;   /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
+	struct ws_shared *shared; /**< shared results, asked for a tree before it is downloaded; NULL */
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	bool offline; /**< the http session refuses anyway; this is for better messages */

@@ -47,7 +47,7 @@ last_words(void)
 	return quotes_url ? "the URL, or that of the proxy, cannot be used" : last->message;
 }
 
-/* Settings of the process: nothing of the host's configuration counts, memory stays small. */
+/* Settings of the process: ignore the host's configuration, limit memory. */
 static bool
 apply_settings(const struct ws_git_config *config)
 {
@@ -133,7 +133,7 @@ is_unreadable(int code)
 	return last && last->klass == GIT_ERROR_OS && code != GIT_ENOTFOUND;
 }
 
-/* What every repository has; one that lacks some was left half made by a run that was killed. */
+/* Entries of every repository. One is missing if a run was killed while it made the repository. */
 static bool
 can_be_seen(const char *path, struct ws_arena *a)
 {
@@ -260,7 +260,7 @@ on_sideband(const char *text WS_UNUSED, int len WS_UNUSED, void *self)
 	return report(self, 0);
 }
 
-/* No password is asked for: a private repository needs another way in. */
+/* Never prompts for a password. */
 static int
 on_credentials(git_credential **out WS_UNUSED, const char *url WS_UNUSED,
 	const char *user WS_UNUSED, unsigned types WS_UNUSED, void *self WS_UNUSED)
@@ -334,7 +334,7 @@ find_ref(const struct connection *c, const char *commit)
 	for (size_t i = 0; i < count; i++) {
 		const char *name = heads[i]->name;
 		if (git_oid_equal(&heads[i]->oid, &id) && ws_starts_with(name, "refs/")) {
-			/* "refs/tags/v1^{}" is what the annotated tag v1 is of. */
+			/* "refs/tags/v1^{}" is what the annotated tag v1 names. */
 			size_t len = strlen(name) - (ws_ends_with(name, "^{}") ? 3 : 0);
 			return ws_arena_copy(c->a, name, len);
 		}
@@ -412,7 +412,7 @@ ws_git_is_id(const char *text)
 	return strlen(text) == WS_GIT_ID - 1 && strspn(text, "0123456789abcdef") == WS_GIT_ID - 1;
 }
 
-/* Of the mode that a tree gives an entry (git-fast-import(1), "filemodify"). */
+/* By the mode of a tree's entry (git-fast-import(1), "filemodify"). */
 static enum ws_git_kind
 kind_of(unsigned mode)
 {

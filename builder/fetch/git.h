@@ -21,12 +21,12 @@
 struct ws_git_config {
 	const char *ca_path;     /**< certificates, file or folder; NULL: the library's own */
 	bool files;              /**< file:// URLs are allowed */
-	bool offline;            /**< nothing is fetched */
+	bool offline;            /**< fetch from no server */
 	unsigned stall_ms;       /**< silence that ends a fetch; 0: 60,000 */
 	const char *program;     /**< our own executable: fetches as a child; NULL: none can be */
 	const char *const *vars; /**< our environment: where the proxies and certificates stand */
 	struct ws_stop *stop;    /**< NULL: never asked */
-	const struct ws_events *events; /**< NULL: none are sent */
+	const struct ws_events *events; /**< NULL: no events */
 };
 
 /** The library, with its settings; they are the process's, so there is one at a time. */
@@ -50,8 +50,8 @@ bool ws_git_is_old(void);
 struct ws_git_repo;
 
 /**
- * Opens the bare repository at @a path; one that is not there or cannot be used is made anew. One
- * that the system does not let us read stays. One process at a time: the caller locks.
+ * Opens the bare repository at @a path; one that is not there or cannot be used is made anew. A
+ * repository without read permission is kept. One process at a time: the caller locks.
  */
 struct ws_git_repo *ws_git_repo_open(
 	struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err);
@@ -66,7 +66,7 @@ bool ws_git_has(const struct ws_git_repo *repo, const char *commit);
 /** Something in it could not be read, or what its refs name is not there. */
 bool ws_git_is_damaged(const struct ws_git_repo *repo);
 
-/** What became of a download. */
+/** The result of a download. */
 enum ws_git_result {
 	WS_GIT_CAME,
 	WS_GIT_ABSENT, /**< the server does not have the commit, or does not give it */

@@ -1,4 +1,4 @@
-/* git_child.c - both ends, and how failures are worded. What is asked of the server is git.c's. */
+/* git_child.c - both ends, and how failures are worded. git.c talks to the server. */
 #include "base/arena.h"
 #include "fetch/git.h"
 #include "net/progress.h"
@@ -22,7 +22,7 @@ struct fetch {
 	struct ws_git_outcome outcome; /* FAILED until the child has ended well */
 };
 
-/* What tells a program its proxies and certificates; nothing else of our environment. */
+/* The variables for proxies and certificates; no others are passed on. */
 static const char *const *
 environment(const struct ws_git_config *config, struct ws_arena *a)
 {
@@ -121,7 +121,7 @@ ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const 
 
 /* ---- the child ---- */
 
-/* False once nobody reads. */
+/* False once the reader is gone. */
 static bool
 fail_moved(void *self, uint64_t bytes)
 {

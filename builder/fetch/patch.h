@@ -6,8 +6,9 @@
  * as git writes them, with a/ and b/ in front, and stay inside. Works on bytes in memory; touches
  * no file. Errors are WS_ERR_CONFIG at the line of the patch and name the file and the hunk.
  *
- * Not libgit2's (1.5.1 was tried): that wants the sources in a repository, reads only what git diff
- * writes, drops lines beyond a hunk's counts without a word, and names a line but not the file.
+ * libgit2's own apply (1.5.1) does not serve: it needs the sources in a repository, reads only the
+ * output of git diff, silently drops lines beyond a hunk's counts, and reports a line without its
+ * file.
  */
 #ifndef WS_FETCH_PATCH_H
 #define WS_FETCH_PATCH_H
@@ -30,7 +31,7 @@ struct ws_patch_hunk {
 	struct ws_str body; /**< its lines, each with ' ', '-', '+' or '\' in front */
 };
 
-/** What happens to one file. */
+/** The change of one file. */
 struct ws_patch_change {
 	const char *path;
 	enum ws_patch_kind kind;

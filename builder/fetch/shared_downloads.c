@@ -9,7 +9,7 @@
 #define FILE_KIND "file"
 #define FILE_TEXT "wheelsmith.file/1\n"
 
-/* 0: no record that is believed says it. */
+/* 0: no trusted record has it. */
 static uint64_t
 ask_size(struct ws_shared *shared, const char *sha256)
 {
@@ -56,7 +56,7 @@ ws_shared_file_tell(const struct ws_fetch *fetch, const char *sha256)
 #define TREE_KIND "tree"
 #define LARGEST_LISTING ((uint64_t)64 << 20)
 
-/* A tree on its way: what the record says of it, and then its listing. */
+/* A tree that is being fetched: first by its record, then with its listing. */
 struct coming {
 	const struct ws_fetch *fetch;
 	struct ws_tree tree;
@@ -75,7 +75,7 @@ megabytes(const struct ws_tree *tree)
 
 /* ---- getting ---- */
 
-/* Nobody has signed the sizes. */
+/* The sizes are not signed. */
 static bool
 fits(const struct ws_tree_entry *entries, size_t count)
 {
@@ -89,7 +89,7 @@ fits(const struct ws_tree_entry *entries, size_t count)
 	return true;
 }
 
-/* The one that has the tree's digest. */
+/* Fetches the listing with the tree's digest. */
 static bool
 get_listing(struct coming *c, const struct ws_shared_record *record)
 {
@@ -142,7 +142,7 @@ get_files(const struct coming *c, struct ws_tree_builder *into, struct ws_err *e
 	return here == count;
 }
 
-/* What files alone do not say. */
+/* Adds permissions and links. */
 static bool
 complete(const struct coming *c, struct ws_tree_builder *into, struct ws_err *err)
 {
@@ -163,8 +163,8 @@ complete(const struct coming *c, struct ws_tree_builder *into, struct ws_err *er
 	return fine;
 }
 
-/* Into the store: there as it should be, or not at all. What this host has against it is said when
- * the tree is downloaded instead. */
+/* Puts the tree into the store, whole or not at all. A local error is not reported here: the
+ * download that follows reports it. */
 static bool
 make(const struct coming *c, struct ws_arena *a, struct ws_tree *tree)
 {

@@ -1,12 +1,12 @@
 /**
- * shared_tree.h - trees that were made of downloads, for every host once
+ * shared_downloads.h - downloads that hosts share, so that each is made once
  *
- * What is downloaded is a tree in the end: sources, kits, export lists. The store remembers each by
- * a key over all that determined it; other hosts that share (store/shared_entries.h) are asked by
- * the same key before anything is downloaded, and told after it. Their record is what the store
- * remembers, and names the tree's listing; the files come by their digests. A record that nobody
- * trusted has signed, a listing that is not the tree's, a file that is not there: a miss. What was
- * made of a folder of this host is not told to anybody: who calls knows that.
+ * Sources, kits and export lists become trees. The store remembers each under a key over all its
+ * inputs. Before a download the same key is looked up among the shared results
+ * (store/shared_entries.h), afterwards the tree is added there. The record names the tree's
+ * listing; files are fetched by their digests. A record without a trusted signature, another
+ * listing or a missing file is a miss. Callers must not share trees of a local folder. Prebuilt
+ * wheels are shared as files.
  */
 #ifndef WS_FETCH_SHARED_DOWNLOADS_H
 #define WS_FETCH_SHARED_DOWNLOADS_H
@@ -14,20 +14,20 @@
 #include "fetch/fetch.h"
 #include "store/tree.h"
 
-/** After ws_tree_recall: brings the tree into the store and remembers it. False: nobody has it. */
+/** After ws_tree_recall: brings the tree into the store and remembers it. False: a miss. */
 bool ws_shared_tree_get(
 	const struct ws_fetch *fetch, const char *key, struct ws_arena *a, struct ws_tree *tree);
 
-/** As ws_tree_remember; others are told where they are to be. */
+/** As ws_tree_remember; adds the tree to the shared results, if they are writable. */
 bool ws_shared_tree_remember(
 	const struct ws_fetch *fetch, const char *key, const struct ws_tree *tree, struct ws_err *err);
 
 /* ---- files ---- */
 
-/** Brings the file into the store (cas.h). @a size_bytes 0: not known. False: nobody has it. */
+/** Brings the file into the store (cas.h). @a size_bytes 0: not known. False: a miss. */
 bool ws_shared_file_get(const struct ws_fetch *fetch, const char *sha256, uint64_t size_bytes);
 
-/** Tells others of a file that the store has, where they are to be told. */
+/** Adds a file of the store to the shared results, if they are writable. */
 void ws_shared_file_tell(const struct ws_fetch *fetch, const char *sha256);
 
 #endif

@@ -1,5 +1,5 @@
-/* source.c - each kind of source fills the tree in its own way; trying one after the
- * other and remembering is common to all. Folders are folder.c's. */
+/* source.c - tries the sources of a recipe in order, fills a tree from the first that works, and
+ * remembers it. */
 #include "fetch/source.h"
 
 #include "archive/unpack.h"
@@ -49,7 +49,7 @@ tree_name(const struct ws_source_wish *wish, struct ws_arena *a)
 	return ws_arena_printf(a, "src-%s-%s", wish->name, wish->version);
 }
 
-/* Everything that decides which tree comes out, but for patches. */
+/* A digest over all inputs of the tree before patches. */
 static struct ws_digest
 define(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 {
@@ -71,7 +71,7 @@ define(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 	return ws_hasher_finish(h);
 }
 
-/* Patched, a tree is the same wherever it came from. */
+/* Depends on the unpatched tree, not on its source. */
 static struct ws_digest
 patched_key(const struct ws_source_wish *wish, const struct ws_tree *plain)
 {
@@ -85,8 +85,7 @@ patched_key(const struct ws_source_wish *wish, const struct ws_tree *plain)
 	return ws_hasher_finish(h);
 }
 
-/* The tree before patches: what the store remembers of the definition, else what the lock says of
- * it. */
+/* Finds the tree before patches by its definition in the store, else by the lock. */
 static bool
 recall_plain(const struct ws_store *store, const struct ws_source_wish *wish,
 	const struct ws_digest *definition, struct ws_arena *a, struct ws_tree *tree)
@@ -352,7 +351,7 @@ copy_tree(struct ws_source_tree *into, const struct ws_tree *tree, struct ws_err
 	return true;
 }
 
-/* Replaces the tree in @a found by a copy that is changed as @a plan says. */
+/* Replaces the tree in @a found by a copy with the patches of @a plan. */
 static bool
 copy_patched(const struct ws_fetch *fetch, const struct ws_source_tree_plan *plan,
 	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err)

@@ -2,11 +2,10 @@
  * source.h - the sources of one version of one package, as a tree
  *
  * Tries a recipe's sources in their order: a source archive from an index or a URL, a commit, a
- * folder. What comes is pinned (sha256, commit), unpacked by the rules of archive/members.h, and
- * kept as the tree "src-<name>-<version>". Downloaded archives stay in the store, and the store
- * remembers which tree they gave, so nothing is fetched twice; a store that does not is told by the
- * lock. Patches make another tree of it: what is remembered of that goes by the first tree's
- * digest, so it holds wherever that tree came from. Reading recipes is config/'s.
+ * folder. Downloads are pinned (sha256, commit), unpacked by the rules of archive/members.h, and
+ * kept as the tree "src-<name>-<version>". The store keeps downloaded archives and the tree of each
+ * definition, so that each is fetched once; else the lock names the tree. A patched tree is
+ * remembered by the digest of the unpatched one, whatever its source. Reading recipes is config/'s.
  */
 #ifndef WS_FETCH_SOURCE_H
 #define WS_FETCH_SOURCE_H
@@ -16,7 +15,7 @@
 #include "model/recipe.h"
 #include "store/tree.h"
 
-/** What is wanted. */
+/** The sources to fetch. */
 struct ws_source_wish {
 	const char *name;    /**< "flash-attn" */
 	const char *version; /**< "2.8.3" */
@@ -28,7 +27,7 @@ struct ws_source_wish {
 		*pin; /**< the lock's; its tree is taken under its definition; NULL */
 };
 
-/** What was had. */
+/** The fetched sources. */
 struct ws_source_found {
 	const struct ws_source_spec *spec; /**< the one that served */
 	struct ws_tree tree;
@@ -40,8 +39,8 @@ struct ws_source_found {
 };
 
 /**
- * WS_ERR_FETCH when no source could be had; tells why for each. A patch that does not fit, or a
- * full disk, ends it at once: another source would not mend that.
+ * WS_ERR_FETCH when every source failed, with each reason. A patch that does not apply or a full
+ * disk is an error at once: another source would not help.
  */
 bool ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);

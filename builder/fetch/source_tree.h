@@ -1,10 +1,9 @@
 /**
  * source_tree.h - a source tree in the making
  *
- * Files come in from an archive, a commit or a folder; the top folder is taken off; those that a
- * patch names are held in memory, patched, and entered last; everything else goes straight into a
- * tree of the store. Where files come from is the caller's, that their names are harmless has been
- * checked by archive/members.h.
+ * Files come from an archive, a commit or a folder; the top folder is removed. Files that a patch
+ * names are kept in memory, patched, and entered last; all others go straight into a tree of the
+ * store. The caller has checked names with archive/members.h.
  *
  * A compiled source or header that is a git-LFS pointer, three lines of text in place of the file,
  * is refused by name: a compiler would only say it is odd.
@@ -21,7 +20,7 @@
 #include "store/tree.h"
 #include "sys/stop.h"
 
-/** What makes the tree differ from what comes in. */
+/** Changes to the incoming files. */
 struct ws_source_tree_plan {
 	const char *tree;  /**< name of the tree: "src-flash-attn-2.8.3" */
 	const char *from;  /**< where files come from, for messages: "x.tar.gz" */
@@ -59,15 +58,16 @@ void ws_source_tree_abandon(struct ws_source_tree *s);
 
 /**
  * The digest that the tree of a copy would have now; files that did not change are not read again.
- * False where nobody can say: what a copy would refuse, or more than 1 GiB.
+ * False if unknown: a file that a copy would refuse, or more than 1 GiB.
  */
 bool ws_folder_digest(const char *path, struct ws_ledger *ledger, struct ws_digest *digest);
 
 bool ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err);
 
 /* ---- a commit, with the submodules that were chosen, into a source tree ----
- * Walks the objects of the commit and hands files to a source tree; no work tree, no index. Of each
- * repository the store keeps a cache, so a second time needs no network. Files are taken as they
+ * Walks the objects of the commit and hands files to a source tree; no work tree, no index. The
+ * store keeps a cache of each repository, so that a second checkout needs no network. Files are
+ * taken as they
  * are: no filters, no end-of-line conversion, no export-subst. A submodule is the commit that its
  * parent names, from the URL that .gitmodules of the parent's commit gives, by the same rules as
  * the parent's; those that were not chosen stay empty. */

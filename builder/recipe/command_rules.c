@@ -32,7 +32,7 @@ holds_token(const char *word)
 	return false;
 }
 
-/* Whose words a rule is for. HANDED_ON: what nvcc gives to the compiler. */
+/* The tools of a rule. HANDED_ON: words that nvcc passes to the compiler. */
 enum {
 	CXX = 1 << WS_FLAG_CXX,
 	NVCC = 1 << WS_FLAG_NVCC,
@@ -65,10 +65,9 @@ static const char device_debug[] =
 	"leave it out: kernels are not optimised with it, and their debug info names the folder where "
 	"they were compiled, so the bytes would differ from host to host";
 static const char device_link[] =
-	"leave it out: relocatable device code is not supported, for there is no device link";
-static const char rdc_apart[] = "write -rdc=false as one word; relocatable device code is not "
-								"supported, for there is no device "
-								"link";
+	"leave it out: relocatable device code needs a device link, which is not supported";
+static const char rdc_apart[] = "write -rdc=false as one word; relocatable device code needs a "
+								"device link, which is not supported";
 static const char folder[] = "write the folder into 'include'";
 static const char of_x86_64[] = "leave it out: only compilers for x86-64 have it";
 static const char of_aarch64[] = "leave it out: only compilers for aarch64 have it";
@@ -262,7 +261,7 @@ part_problem(const char *part, size_t len, unsigned tools)
 	return NULL;
 }
 
-/* Of one option, as its tool gets it. */
+/* Checks one option of a tool. */
 static const char *
 option_problem(const char *word, size_t len, unsigned tools)
 {

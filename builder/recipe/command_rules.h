@@ -1,5 +1,5 @@
 /**
- * words.h - which names and words may reach a command line
+ * command_rules.h - which names and words may reach a command line
  *
  * nvcc hands its own words to a shell (measured with 13.0), so a file named "k$(id).cu" would be
  * a command. Names are held to a plain alphabet before anything runs; a recipe's flags may not hold
@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What a name may consist of, for people: "letters, digits, '_', ...". */
+/** The letters of a plain name, for messages. */
 #define WS_PLAIN_LETTERS "letters, digits and _ + - . /"
 
-/** Of the alphabet above, and not like an option. */
+/** True if the name has only these letters and does not begin like an option. */
 bool ws_name_is_plain(const char *name);
 
 /**
@@ -26,7 +26,7 @@ bool ws_name_is_plain(const char *name);
  */
 bool ws_path_suits_nvcc(const char *path);
 
-/** Whose words they are. */
+/** The tool that gets the words. */
 enum ws_flag_tool {
 	WS_FLAG_CXX,
 	WS_FLAG_NVCC,
@@ -35,9 +35,9 @@ enum ws_flag_tool {
 
 /**
  * Why word @a index of a list cannot be a flag, and what to write instead; NULL when it can.
- * Refused are tokens of the engine ("{work}"), what a shell would replace in nvcc's words, and what
- * makes a tool read or write files that nobody sees (compile/ follows -I, -iquote, -idirafter,
- * -include, -L and -l).
+ * Refuses tokens of the engine ("{work}"), words of nvcc that a shell would change, and options
+ * that read or write untracked files (compile/ tracks -I, -iquote, -idirafter, -include, -L and
+ * -l).
  */
 const char *ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool);
 

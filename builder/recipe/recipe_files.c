@@ -174,7 +174,7 @@ add_lists(struct making *m, const struct ws_source_list *lists, size_t count, co
 
 /* ---- flags ---- */
 
-/* One of the lists of a struct ws_flags. */
+/* A list in a struct ws_flags. */
 struct words {
 	const char *const **list;
 	size_t *count;

@@ -1,8 +1,8 @@
 /**
- * units.h - which files a module is compiled from, with which flags of the recipe's own
+ * recipe_files.h - the files of a module's units and of the Python part
  *
- * Matches a recipe's paths and patterns with the listing of its sources. Decides which compiler
- * each file is for. Reads listings, no files; torch's own flags are in compile/flags.c.
+ * Matches a recipe's paths and patterns with the listing of its sources. Selects the compiler of
+ * each file. Reads listings, no files; torch's own flags are in compile/flags.c.
  */
 #ifndef WS_RECIPE_RECIPE_FILES_H
 #define WS_RECIPE_RECIPE_FILES_H
@@ -20,7 +20,7 @@ struct ws_recipe_problem {
 	const char
 		*where; /**< the value in the recipe's JSON, for ws_json_at: "extensions/0/include/1" */
 	const char *text; /**< one line */
-	const char *cure; /**< what to do about it; NULL: the text says it */
+	const char *cure; /**< what to do; NULL: see the text */
 };
 
 /** In the order in which they were found. */

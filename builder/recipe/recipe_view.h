@@ -1,5 +1,5 @@
 /**
- * view.h - what a recipe means at one point of the matrix
+ * recipe_view.h - the modules and Python files of a recipe at one point of the matrix
  *
  * Recipe, listing of the (patched) sources and point in; modules, Python files and problems out.
  * Made once for a product and handed down, so that plan, compilers and pack agree. Pure. Which
@@ -29,13 +29,13 @@ void ws_recipe_see(const struct ws_recipe *recipe, const struct ws_listing *list
  */
 size_t ws_recipe_idle_cuda(const struct ws_recipe *recipe, const struct ws_listing *listing);
 
-/* ---- whether a recipe says what its sources have, whatever the point ----
- * For `recipe check`: everything that a view reports, and what only a person who writes a recipe
- * wants to hear: folders, licences and estimates that match nothing. */
+/* ---- comparing a recipe with its sources, at no point of the matrix ----
+ * For `recipe check`: all problems of a view, and those that only an author cares about:
+ * folders, licences and estimates without a match. */
 
 /**
  * @a listings: the sources with the patches that always apply, then once for each patch with a
- * condition; what includes name may be in any of them. @a view is filled as by
+ * condition; an include folder may be in any of them. @a view is filled as by
  * ws_recipe_see for the first listing; without files when a package is missing.
  */
 void ws_recipe_check(const struct ws_recipe *recipe, const struct ws_listing *listings,

@@ -53,7 +53,7 @@ refused() { # MESSAGE
     1 | []
       | ^~"
 	rm m.json
-	refused "error: there is no matrix 'm.json'"
+	refused "error: the matrix 'm.json' does not exist"
 }
 
 @test "a matrix of which every cell is excluded says why; planning it is not an error" {

@@ -121,7 +121,7 @@ JSON
 	echo "$output"
 	[ "$status" -eq 3 ]
 	[[ "$output" == *"recipes/demo/2.json:1:18: error: unknown key 'versoin' in a recipe"* ]]
-	[[ "$output" == *"there is no recipe 'recipes/demo/3.json'"* ]]
+	[[ "$output" == *"the recipe 'recipes/demo/3.json' does not exist"* ]]
 	[[ "$output" == *"all that it names is there"* ]]
 }
 

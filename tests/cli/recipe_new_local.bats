@@ -34,7 +34,7 @@ setup() {
 	grep -q 'setup.py names folders that do not exist: third_party/part/include' recipes/demo/1.0.json
 	run "$WHEELSMITH" recipe new demo==1.0 --folder nowhere
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"there is no folder 'nowhere'"* ]]
+	[[ "$output" == *"'nowhere' is not a folder"* ]]
 }
 
 @test "a place where no draft can be written is said before anything is read" {

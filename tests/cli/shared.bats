@@ -208,7 +208,7 @@ reads_from() { # ENDPOINT [KEY]
 		[[ "$stderr" == *"$expected"* ]]
 	done <<- END
 		"access": "write"|'remote' has the access 'write' and no 'key' to sign with
-		"access": "read"|'remote' has no 'trust': nobody's results would count
+		"access": "read"|'remote' has no 'trust': every result would be ignored
 		"access": "wirte", "key": "k"|'wirte' is not
 		"trust": ["$KEYS/none.pub"]|none.pub
 		"trust": ["$KEYS/ci.pem.pub"], "headers": "$KEYS/ci.pem.pub"|is plain http: the headers of

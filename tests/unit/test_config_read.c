@@ -298,7 +298,7 @@ WS_TEST(recipes_are_found)
 	assert_fails(find(&catalog, "mamba-ssm", "2.2.6", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "this recipe's file is named for version 2.2.6");
 	assert_fails(find(&catalog, "xformers", "1.0", &recipe, &err, a), err, WS_ERR_CONFIG);
-	assert_string_equal(err.text, "this recipe lies in the folder of 'xformers'");
+	assert_string_equal(err.text, "the recipe is in the folder of 'xformers'");
 
 	const char *const nowhere[] = {"/nowhere"};
 	assert_fails(ws_recipes_list(nowhere, 1, a, &catalog, &err), err, WS_ERR_CONFIG);
@@ -313,7 +313,8 @@ WS_TEST(a_missing_file_names_a_near_one)
 	assert_ok(ws_fs_write(ws_path_join(a, dir, "fleet.json", NULL), "{}", 2, 0644, &err), err);
 	const char *path = ws_path_join(a, dir, "flet.json", NULL);
 	assert_fails(ws_matrix_read(path, NULL, a, &matrix, &err), err, WS_ERR_CONFIG);
-	assert_contains(err.text, "there is no matrix");
+	assert_contains(err.text, "the matrix '");
+	assert_contains(err.text, "does not exist");
 	assert_contains(err.cure, ws_arena_printf(a, "did you mean '%s/fleet.json'?", dir));
 	assert_fails(ws_matrix_read(dir, NULL, a, &matrix, &err), err, WS_ERR_IO);
 }

@@ -1,9 +1,9 @@
-"""reader ORDER - prints the draft of a recipe, made from the files of a source tree
+"""reader - reads order.json and prints the draft of a recipe, made from the files of a source tree
 
-ORDER and the answer are JSON: {"folder", "name", "distribution", "version", "from", "source", "source_note", "refused",
-"base": {"recipe", "folder"}}; {"draft", "missing", "repository", "incomplete", "changes"}. With a base, the recipe of another
-version and its sources, the draft goes on from it (update.py). No file is opened but those of the tree, for reading; nothing of
-them runs. A draft results from any sources: what could not be read is a note.
+Order and answer are JSON: {"folder", "name", "distribution", "version", "from", "source", "source_note", "refused",
+"base": {"recipe", "folder"}}; {"draft", "missing", "repository", "incomplete", "changes"}. With a base (the recipe of
+another version and its sources) update.py changes that recipe. Opens files of the tree only, for reading; runs no code of them.
+Every tree gives a draft: unreadable parts are notes.
 """
 import ast
 import json
