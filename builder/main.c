@@ -36,6 +36,7 @@
 #include "cli/session.h"
 #include "sys/spawn.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -231,6 +232,12 @@ main(int argc, char **argv)
 		ssize_t written = write(STDERR_FILENO, small.s, small.n);
 		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
 	}
+	/* A closed standard stream stays one that cannot be written to: no file may take its number. */
+	int fd;
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
 	umask(umask(0) | S_IWOTH); /* other users must not be able to change the store */
 	/* By default glibc keeps freed blocks up to the size of the largest freed one; return archives
 	 * and listings. */

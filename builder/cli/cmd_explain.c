@@ -67,6 +67,10 @@ read_text(struct ws_session *s, const ws_words *words, struct ws_finder *finder,
 		return read_stream(STDIN_FILENO, "standard input", finder, err);
 	}
 	if (strchr(word, '\n') || !ws_fs_exists(word)) {
+		bool is_path = !strpbrk(word, " \n:") && strpbrk(word, "./");
+		if (is_path) {
+			ws_out_note(&s->out, "there is no file '%s': the word itself is explained\n", word);
+		}
 		ws_finder_add(finder, word, strlen(word));
 		return true;
 	}

@@ -1,4 +1,4 @@
-/* typed.c - writes a matrix from options as JSON and parses it like a file. */
+/* typed.c - makes a matrix from options and reads it like a file. */
 #include "cli/typed.h"
 
 #include "base/fs.h"
@@ -38,52 +38,59 @@ ws_typed_python(const struct ws_user_env *env, const char *text, struct ws_arena
 	return text;
 }
 
-/* The value as in a matrix: "13" becomes 13.0, a program's name its path. */
-static void
-write_value(struct ws_json_writer *w, const struct ws_user_env *env, const char *key,
-	const char *text, struct ws_arena *a)
+static struct ws_json *
+append(struct ws_json *parent, struct ws_json child, struct ws_arena *a)
 {
-	bool is_number = text[0] && !text[strspn(text, "0123456789")];
-	if (strcmp(key, "cxx11abi") == 0 && is_number) {
-		ws_json_add_u64(w, NULL, (uint64_t)atoi(text));
-	} else if (strcmp(key, "cuda") == 0 && is_number) {
-		ws_json_add_text(w, NULL, ws_arena_printf(a, "%s.0", text));
-	} else {
-		ws_json_add_text(
-			w, NULL, strcmp(key, "python") == 0 ? ws_typed_python(env, text, a) : text);
+	struct ws_json **end = &parent->first;
+	while (*end) {
+		end = &(*end)->next;
 	}
+	*end = WS_NEW(a, struct ws_json);
+	**end = child;
+	parent->count++;
+	return *end;
 }
 
+/* Appends a key of the matrix. "13" of CUDA becomes "13.0", the name of a Python its path. */
 static void
-write_list(struct ws_json_writer *w, const struct ws_user_env *env, const char *key,
+append_list(struct ws_json *matrix, const struct ws_user_env *env, const char *key,
 	const ws_words *words, struct ws_arena *a)
 {
-	ws_json_open_list(w, key);
+	struct ws_json *list = append(matrix, (struct ws_json){.kind = WS_JSON_ARRAY, .key = key}, a);
 	for (size_t i = 0; i < words->len; i++) {
-		write_value(w, env, key, words->at[i], a);
+		const char *text = words->at[i];
+		struct ws_json value = {.kind = WS_JSON_STRING, .text = text};
+		bool is_number = text[0] && !text[strspn(text, "0123456789")];
+		if (is_number && strcmp(key, "cxx11abi") == 0) {
+			value.kind = WS_JSON_NUMBER;
+		} else if (is_number && strcmp(key, "cuda") == 0) {
+			value.text = ws_arena_printf(a, "%s.0", text);
+		} else if (strcmp(key, "python") == 0) {
+			value.text = ws_typed_python(env, text, a);
+		}
+		append(list, value, a);
 	}
-	ws_json_close(w);
 }
 
-static const char *
-write_matrix(const struct ws_typed *options, struct ws_arena *a)
+/* The matrix as if it had been parsed from a file. */
+static struct ws_json *
+make_matrix(const struct ws_typed *options, struct ws_arena *a)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
+	struct ws_json *matrix = WS_NEW(a, struct ws_json);
 	struct ws_typed_axis axes[WS_TYPED_AXES];
 	ws_typed_axes(options, axes);
-	ws_json_open_object(w, NULL);
-	write_list(w, options->env, "packages", &options->packages, a);
+	matrix->kind = WS_JSON_OBJECT;
+	append_list(matrix, options->env, "packages", &options->packages, a);
 	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
 		if (axes[i].words->len > 0) {
-			write_list(w, options->env, axes[i].key, axes[i].words, a);
+			append_list(matrix, options->env, axes[i].key, axes[i].words, a);
 		}
 	}
 	if (options->torch.len == 0) {
-		ws_json_add_text(w, "torch", "installed");
+		append(matrix,
+			(struct ws_json){.kind = WS_JSON_STRING, .key = "torch", .text = "installed"}, a);
 	}
-	ws_json_finish(w, WS_JSON_COMPACT, &text);
-	return ws_buf_copy(&text, a);
+	return matrix;
 }
 
 static bool
@@ -119,18 +126,17 @@ bool
 ws_typed_matrix(
 	const struct ws_typed *options, struct ws_matrix *m, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_json_doc *doc = WS_NEW(a, struct ws_json_doc);
 	if (!check_given(options, err)) {
 		return false;
 	}
-	const char *text = write_matrix(options, a);
+	struct ws_json_doc *doc = WS_NEW(a, struct ws_json_doc);
+	*doc = (struct ws_json_doc){.name = "", .text = "", .root = make_matrix(options, a)};
 	char *folder = getcwd(NULL, 0);
-	bool done = ws_json_parse("", text, strlen(text), WS_JSON_STRICT, a, doc, err)
-		&& ws_matrix_parse(doc, folder ? ws_arena_strdup(a, folder) : "",
-			ws_user_env_home(options->env), a, m, err);
+	bool done = ws_matrix_parse(
+		doc, folder ? ws_arena_strdup(a, folder) : "", ws_user_env_home(options->env), a, m, err);
 	free(folder);
 	if (!done && err) {
-		/* The text is ours: do not print places in it. */
+		/* Options have no line and column. */
 		err->kind = WS_ERR_USAGE;
 		err->place[0] = err->excerpt[0] = '\0';
 	}

@@ -11,6 +11,12 @@ setup() {
 	error='ImportError: /v/lib/python3.10/site-packages/flash_attn_2_cuda.cpython-310-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE'
 }
 
+@test "a word like the name of a file that is missing is reported" {
+	run -1 --separate-stderr "$WHEELSMITH" explain nosuch.log
+	# shellcheck disable=SC2154 # bats sets it
+	[ "$stderr" = "there is no file 'nosuch.log': the word itself is explained" ]
+}
+
 @test "an error as a word, a file, and on standard input" {
 	run -0 "$WHEELSMITH" explain "$error"
 	[[ $output == "cause "*"built for cxx11abi 1; this torch is cxx11abi 0"* ]]

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The Dockerfile keeps to what BuildKit and buildah 1.28 both read, and copies nothing that .dockerignore leaves out.
 set -eu
+git rev-parse HEAD >/dev/null # else the clone has another owner, and git prints that
 bad=0
 complain() { echo "Dockerfile: $1"; bad=1; }
 statements=$(sed 's/^[[:space:]]*#.*//' Dockerfile)
