@@ -46,7 +46,7 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 	s->most_active = s->active_count > s->most_active ? s->active_count : s->most_active;
 	if (line->code == 0 && !line->no_output) {
 		const char *out = ws_path_join(s->a, job->dir, "out", NULL);
-		/* What it writes depends on what it was given, so that cut-off can be seen. */
+		/* Its output depends on its input, so that early cut-off is visible. */
 		const char *text = job->action->argv[1] ? job->action->argv[1] : subject;
 		assert_ok(ws_fs_write(out, text, strlen(text), 0644, err), *err);
 	}

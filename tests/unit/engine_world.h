@@ -1,5 +1,5 @@
 /**
- * engine_world.h - an engine whose runner follows a script and whose clock is told what time it is
+ * engine_world.h - an engine whose runner follows a script and whose clock is set by the test
  *
  * No process is started: a job writes its output when it starts, and ends when the script says so.
  */
@@ -16,7 +16,7 @@
 /* A line's code: it does not run, since what it takes of transient actions is lost then. */
 #define LACKS_INPUT (-2)
 
-/* What a subject does when it runs; the n-th entry of a subject is its n-th run. */
+/* The behaviour of a subject when it runs; the n-th entry of a subject is its n-th run. */
 struct scripted_line {
 	const char *subject;
 	uint64_t wall_ms, rss_bytes;

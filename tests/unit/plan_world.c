@@ -82,7 +82,7 @@ read_recipe(const char *text, struct ws_arena *a, struct ws_recipe *recipe, stru
 		&& ws_recipe_parse(doc, "/recipes", a, recipe, err);
 }
 
-/* One recipe for each package of the matrix, wherever they stand in the case. */
+/* One recipe for each package of the matrix, anywhere in the case. */
 static bool
 read_recipes(const struct ws_case *c, struct ws_arena *a, struct world *world, struct ws_err *err)
 {

@@ -1,5 +1,5 @@
 /**
- * publish_world.h - wheels to publish, and an object store to publish to
+ * publish_world.h - wheels to publish, and an object store as the target
  *
  * Wheels are support/make_labelled.py's; the store is support/bucket_server.py, a real server on
  * loopback, one for each call. It ends with the test program.

@@ -21,7 +21,7 @@
 struct connection;
 
 struct served {
-	struct connection *of; /* NULL: nobody */
+	struct connection *of; /* NULL: no caller */
 	int32_t id;
 	char what[32], status[8];
 	uint8_t message[MOST_BYTES];

@@ -10,8 +10,8 @@
  *   Leave    sends one message and closes the connection; every fourth such call ends with OK
  *   Crowd    RESOURCE_EXHAUSTED while more than 10 calls are open; else like Echo
  *   Seen     answers with a struct ws_rpc_seen
- * Other calls get UNIMPLEMENTED. Whoever pings a fourth time while nothing was sent is hung up on,
- * as by gRPC's own servers.
+ * Other calls get UNIMPLEMENTED. It closes the connection at a fourth ping without data, as gRPC's
+ * own servers do.
  * Ends with the test program.
  */
 #ifndef WS_TESTS_UNIT_RPC_SERVED_H

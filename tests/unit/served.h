@@ -20,7 +20,7 @@ struct ws_served {
 
 /** The program's server, as if it were new. */
 struct ws_served ws_served_start(struct ws_arena *a);
-/** With a third port that speaks TLS as "localhost". */
+/** With a third port with TLS for "localhost". */
 struct ws_served ws_served_start_tls(struct ws_arena *a);
 /** Ends it; the next start makes another one. */
 void ws_served_kill(void);

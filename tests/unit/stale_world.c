@@ -139,7 +139,7 @@ write_outside(struct stale_world *w, const struct stale_layout *layout, struct w
 	}
 	assert_ok(ws_fs_remove(w->outside, &err), err);
 	assert_int_equal(rename(next, w->outside), 0);
-	/* What is as young as the run itself is never kept. */
+	/* A file as young as the run itself is never kept. */
 	nanosleep(&(struct timespec){.tv_nsec = 9000000}, NULL);
 }
 

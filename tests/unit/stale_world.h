@@ -10,7 +10,7 @@
 
 #include "test.h"
 
-/** One file, or a link; what a layout is made of. */
+/** One file or link of a layout. */
 struct stale_file {
 	const char *path;   /**< in the source tree, or "/x.h": in the folder outside */
 	const char *text;   /**< NULL: a link */
@@ -24,7 +24,7 @@ struct stale_layout {
 	size_t flag_count;
 };
 
-/** What a build came to. */
+/** The result of a build. */
 struct stale_build {
 	const char *how;    /**< "ran", "hit", "failed" */
 	const char *why;    /**< the engine's reason to run; the failure's first line; else NULL */

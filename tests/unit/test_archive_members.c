@@ -1,5 +1,5 @@
-/* test_archive_members.c - the amounts that are let in when the caller names none. What archives
- * break the other rules is test_archive_unpack.c's. */
+/* test_archive_members.c - the amounts that are let in when the caller names none.
+ * test_archive_unpack.c has the archives that break the other rules. */
 #include "test.h"
 
 #include "archive/members.h"

@@ -242,7 +242,7 @@ WS_TEST(formats_are_known_by_name)
 	assert_false(ws_unpack_format_of("tar.gz.txt", &format));
 }
 
-WS_TEST(a_missing_file_is_told)
+WS_TEST(a_missing_file_is_reported)
 {
 	AUTO_LISTER struct lister l = lister(NULL);
 	struct ws_err err = {0};

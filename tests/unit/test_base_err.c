@@ -19,7 +19,7 @@ WS_TEST(an_error_says_where_what_and_what_to_do)
 	assert_int_equal(ws_err_exit_code(err.kind), 3);
 }
 
-/* Names and answers of strangers stand in messages; a terminal would obey what is in them. */
+/* Messages contain foreign names and answers; a terminal would obey their control characters. */
 WS_TEST(a_message_brings_no_control_characters)
 {
 	struct ws_err err;

@@ -1,4 +1,4 @@
-/* test_base_fs.c - what is read, and what is not because nobody knows when it ends. */
+/* test_base_fs.c - reading files, and refusing files without a known end. */
 #include "test.h"
 
 #include "base/crypto.h"
@@ -7,8 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* A pipe that nobody writes to: to open it would wait for ever, and the alarm would end the
- * program. */
+/* A pipe without a writer: opening it would block forever, and the alarm would end the program. */
 WS_TEST(a_pipe_is_not_waited_for)
 {
 	const char *pipe = ws_path_join(a, ws_test_dir(a), "pipe", NULL);
@@ -29,7 +28,7 @@ WS_TEST(a_pipe_is_not_waited_for)
 	alarm(0);
 }
 
-/* What a person names may be <(a command). */
+/* A named file may be <(a command). */
 WS_TEST(a_stream_is_read_to_its_end)
 {
 	int ends[2];

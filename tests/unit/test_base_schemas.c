@@ -44,7 +44,7 @@ static const struct ws_type type_short = {.name = "a tag",
 
 static const struct ws_field part_fields[] = {
 	WS_FIXED("schema", "wheelsmith.part/1"),
-	WS_VALUE("name", struct part, name, WS_ALWAYS, "what it is called"),
+	WS_VALUE("name", struct part, name, WS_ALWAYS, "the name"),
 	WS_VALUE("why", struct part, why, WS_OR_NULL, NULL),
 	WS_WORD("mood", struct part, mood, mood_words, WS_OR_NULL, NULL),
 	WS_VALUE("shift", struct part, shift, WS_IF_ANY, NULL),
@@ -69,7 +69,7 @@ WS_TEST(a_table_becomes_a_schema)
 		"  \"required\": [\"schema\", \"name\", \"why\", \"mood\", \"inner\", \"best\"],\n"
 		"  \"properties\": {\n"
 		"    \"schema\": {\"const\": \"wheelsmith.part/1\"},\n"
-		"    \"name\": {\"description\": \"what it is called\", \"type\": \"string\"},\n"
+		"    \"name\": {\"description\": \"the name\", \"type\": \"string\"},\n"
 		"    \"why\": {\"type\": [\"string\", \"null\"]},\n"
 		"    \"mood\": {\"enum\": [\"good\", \"bad\", null]},\n"
 		"    \"shift\": {\"type\": \"integer\"},\n"

@@ -88,7 +88,7 @@ static const struct ws_table group_table = {NULL, group_fields, WS_LEN(group_fie
 
 static const struct ws_field fields[] = {
 	WS_FIXED("schema", "wheelsmith.sample/1"),
-	WS_VALUE("name", struct sample, name, WS_ALWAYS, "what it is called"),
+	WS_VALUE("name", struct sample, name, WS_ALWAYS, "its name"),
 	WS_VALUE("why", struct sample, why, WS_OR_NULL, "null: no reason"),
 	WS_WORD("mood", struct sample, mood, mood_words, WS_OR_NULL, NULL),
 	WS_VALUE("bytes", struct sample, bytes, WS_IF_ANY, NULL),

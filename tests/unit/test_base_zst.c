@@ -19,7 +19,7 @@ make_text(struct ws_arena *a)
 	return (struct ws_str){text, LEN};
 }
 
-WS_TEST(what_is_packed_is_unpacked)
+WS_TEST(packed_bytes_unpack_to_the_same_bytes)
 {
 	struct ws_err err;
 	struct ws_str text = make_text(a);

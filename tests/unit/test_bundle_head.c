@@ -1,5 +1,5 @@
-/* test_bundle_head.c - a bundle's list: nothing in it is believed before it was checked. What a
- * reader does with members that the list does not name: cli/bundle.bats. */
+/* test_bundle_head.c - a bundle's list: every part is checked before use. cli/bundle.bats tests
+ * members that the list does not name. */
 #include "test.h"
 
 #include "base/json.h"
@@ -30,7 +30,7 @@ make_text(
 		asked, tree, digest, blob);
 }
 
-WS_TEST(what_was_written_is_read_back)
+WS_TEST(a_written_list_is_read_back)
 {
 	static const char *const blobs[] = {TWO};
 	struct ws_bundle_tree trees[] = {{.name = "torch-2.5.1"}, {.name = WS_BUNDLE_TREE}};
@@ -78,7 +78,7 @@ WS_TEST(a_name_or_digest_that_could_lead_elsewhere_is_refused)
 	assert_fails(read_head(make_text("", "t", TWO, "../x", a), a, &head, &err), err, WS_ERR_FETCH);
 }
 
-WS_TEST(a_list_without_its_matrix_or_of_another_kind_is_refused)
+WS_TEST(a_list_without_its_matrix_or_with_a_wrong_kind_is_refused)
 {
 	static const char *const texts[] = {"", "[]", "{}", "null",
 		"{\"schema\": \"wheelsmith.bundle/2\"}",
@@ -98,7 +98,7 @@ WS_TEST(a_list_without_its_matrix_or_of_another_kind_is_refused)
 	}
 }
 
-WS_TEST(what_it_asks_for_is_what_a_person_could_type)
+WS_TEST(its_selection_is_one_that_a_person_could_type)
 {
 	static const struct {
 		const char *asked, *says;

@@ -8,7 +8,7 @@ enum { FOLDER, STORE, PLACES };
 
 static const char *const targets[] = {"idx", "s3://bucket/team"};
 
-/* A command line that is right but for the option that is tried. */
+/* A command line that is right except for the option under test. */
 static struct ws_publish_options
 options_to(int place, bool wheels, struct ws_arena *a)
 {

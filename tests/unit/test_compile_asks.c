@@ -67,7 +67,7 @@ WS_TEST(names_are_found_through_macros)
 	}
 }
 
-WS_TEST(what_needs_a_preprocessor_is_unknown)
+WS_TEST(a_question_that_needs_a_preprocessor_is_unknown)
 {
 	static const struct {
 		const char *text, *asked;
@@ -112,7 +112,8 @@ ignore(struct ws_asks_taker *self WS_UNUSED, struct ws_ask ask WS_UNUSED)
 {
 }
 
-/* A unit that is opaque compiles again with every change of its trees: none of ours may be. torch's
+/* An opaque unit compiles again with every change of its trees, so no unit of ours may be opaque.
+ * torch's
  * headers: tests/cli/unlisted.bats. */
 WS_TEST(headers_of_libstdcxx_and_cuda_are_understood)
 {

@@ -141,7 +141,7 @@ WS_TEST(made_up_names_come_from_the_unit)
 	assert_contains(words, " --frandom-seed=demo/csrc/a.cu ");
 }
 
-/* What torch's facts say of a release and what its headers say must both want pybind's names. */
+/* pybind's names are needed only if both the facts and the headers of a release use them. */
 WS_TEST(pybind_s_names_are_passed_where_release_and_headers_agree)
 {
 	static const struct {

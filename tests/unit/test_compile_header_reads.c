@@ -122,7 +122,7 @@ compile(struct world *w, const struct ws_tree *src, const struct ws_tree *one,
 	return compile_in(w, folders, src, one, two, why);
 }
 
-WS_TEST(a_header_that_nobody_reads_may_change)
+WS_TEST(an_unread_header_may_change)
 {
 	struct world *w = set_up(a);
 	const char *why;
@@ -248,7 +248,7 @@ WS_TEST(the_time_of_the_build_is_never_cached)
 	const struct ws_tree *one = TREE(w, "y.h", "");
 	assert_string_equal(compile(w, src, one, one, &why), "ran");
 	assert_string_equal(compile(w, src, one, one, &why), "ran");
-	/* Mentioned, but not expanded: that is no reason. */
+	/* Mentioned, but not expanded: that does not count. */
 	src = TREE(w, "a.cpp", "#define T __TIME__\nint x;\n");
 	assert_string_equal(compile(w, src, one, one, &why), "ran");
 	assert_string_equal(compile(w, src, one, one, &why), "hit");
@@ -277,7 +277,8 @@ in_use(void)
 }
 
 /* 200 headers that each ask for all others, along eight folders: 320,000 candidates, as many as
- * half of a unit with torch/extension.h has. What is kept is a name for each header and folder. */
+ * half of a unit with torch/extension.h has. The cache keeps one name for each header and folder.
+ * */
 WS_TEST(a_trace_keeps_what_it_notes_and_no_more)
 {
 	enum { HEADERS = 200, FOLDERS = 8 };

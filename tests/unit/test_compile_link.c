@@ -1,4 +1,5 @@
-/* test_compile_link.c - real links: what makes a module link again, and what a link may be told. */
+/* test_compile_link.c - real links: the changes that cause a new link, and the allowed link flags.
+ * */
 #include "test.h"
 
 #include "base/fs.h"
@@ -148,7 +149,7 @@ WS_TEST(a_library_that_changes_or_comes_first_links_again)
 	tear_down(w);
 }
 
-/* A module of another libc is another module, so what the driver adds by itself is kept in mind. */
+/* A different libc makes a different module, so the inputs that the driver adds are recorded. */
 WS_TEST(a_link_depends_on_the_libraries_of_the_system)
 {
 	struct ws_err err;
@@ -194,7 +195,7 @@ WS_TEST(a_version_script_of_the_sources_is_found_and_followed)
 	tear_down(w);
 }
 
-WS_TEST(link_time_optimisation_is_no_obstacle)
+WS_TEST(link_time_optimisation_works)
 {
 	struct world *w = set_up(a);
 	const char *why = NULL;
@@ -207,7 +208,7 @@ WS_TEST(link_time_optimisation_is_no_obstacle)
 	tear_down(w);
 }
 
-WS_TEST(a_warning_of_ours_is_nobody_s_error)
+WS_TEST(a_warning_of_our_stubs_does_not_become_an_error)
 {
 	struct world *w = set_up(a);
 	const char *why = NULL;
@@ -219,7 +220,7 @@ WS_TEST(a_warning_of_ours_is_nobody_s_error)
 	tear_down(w);
 }
 
-WS_TEST(a_stub_that_cannot_be_stored_is_told)
+WS_TEST(a_stub_that_cannot_be_stored_is_an_error)
 {
 	struct ws_err err = {0};
 	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};

@@ -121,7 +121,7 @@ WS_TEST(one_arch_of_13_5)
 	assert_steps(cuda_13_5, wanted, a);
 }
 
-WS_TEST(what_is_not_understood_is_refused_as_a_whole)
+WS_TEST(a_dry_run_that_is_not_fully_understood_is_refused)
 {
 	static const struct {
 		const char *printed, *why;
@@ -162,7 +162,7 @@ WS_TEST(names_lose_their_arch)
 	}
 }
 
-WS_TEST(a_name_of_chance_and_a_pid_is_told_from_a_function_s)
+WS_TEST(a_random_name_is_distinguished_from_the_name_of_a_function)
 {
 	assert_true(ws_split_name_is_made_up("_7b6643fe_12_no_extern_cu_2649c7d1_26387"));
 	assert_true(ws_split_name_is_made_up("_7b6643fe_12_no_extern_cu_2649c7d1_1\n"));

@@ -35,7 +35,7 @@ WS_TEST(depfile_quoting_is_makes)
 	assert_string_equal(parse("c:x.o: d.c", a), "[d.c]");
 }
 
-WS_TEST(a_text_that_is_no_rule_is_refused)
+WS_TEST(a_text_that_is_not_a_rule_is_refused)
 {
 	struct ws_err err;
 	ws_name_list names = {0};
@@ -92,7 +92,7 @@ WS_TEST(directives_are_found_however_they_are_spelled)
 	assert_string_equal(scan_bytes("\0#\0include\0<a.h>", 16, a), "include[<a.h>]");
 }
 
-WS_TEST(what_is_no_directive_is_none)
+WS_TEST(text_that_only_resembles_a_directive_is_not_one)
 {
 	static const char *const texts[] = {
 		"/*\n#include <a.h>\n*/\n",
@@ -110,8 +110,9 @@ WS_TEST(what_is_no_directive_is_none)
 	}
 }
 
-/* Comments and strings begin and end where compilers say, so that what follows is found. */
-WS_TEST(what_looks_like_the_start_of_a_comment_hides_nothing)
+/* Comments and strings begin and end as for compilers, so that the directives behind them are
+ * found. */
+WS_TEST(a_false_start_of_a_comment_hides_no_directive)
 {
 	static const char *const before[] = {
 		"const char *s = \"/*\";\n",
@@ -134,7 +135,7 @@ WS_TEST(what_looks_like_the_start_of_a_comment_hides_nothing)
 	}
 }
 
-WS_TEST(what_compilers_read_differently_is_odd)
+WS_TEST(text_that_compilers_read_differently_is_odd)
 {
 	static const char *const texts[] = {
 		"int x;\r#include <a.h>\n",

@@ -1,4 +1,4 @@
-/* What is dropped from a recipe's words, and what nvcc is told. */
+/* The flags that are dropped from a recipe, and the flags that nvcc gets. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -48,7 +48,7 @@ WS_TEST(how_to_compress_is_never_the_recipes_word)
 	assert_string_equal(dropped("-Xfatbin", (struct ws_size_options){0}, a), "-Xfatbin");
 }
 
-WS_TEST(nvcc_is_told_what_its_toolkit_knows)
+WS_TEST(nvcc_gets_the_flags_that_its_toolkit_supports)
 {
 	static const struct {
 		struct ws_size_options size;

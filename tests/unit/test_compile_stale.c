@@ -281,7 +281,7 @@ is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && path[len] == '/';
 }
 
-/* What a person may do between two builds. */
+/* Edits that a person may make between two builds. */
 static void
 edit(struct random *r, struct stale_layout *layout)
 {
@@ -304,7 +304,8 @@ edit(struct random *r, struct stale_layout *layout)
 	}
 }
 
-/* A link where a folder is needed, or the other way round, is no layout: the later one goes. */
+/* A link in place of a folder, or a folder in place of a link, is impossible: the later entry is
+ * dropped. */
 static void
 settle(struct stale_layout *layout)
 {

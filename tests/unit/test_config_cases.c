@@ -1,4 +1,4 @@
-/* test_config_cases.c - what people are told about their mistakes: tests/cases/config. */
+/* test_config_cases.c - messages about mistakes: tests/cases/config. */
 #include "test.h"
 
 #include "base/json.h"

@@ -127,7 +127,7 @@ WS_TEST(the_text_is_sorted_and_stable)
 	assert_string_equal(ws_buf_text(&text), golden);
 }
 
-WS_TEST(what_was_written_is_read_back)
+WS_TEST(a_written_lock_is_read_back)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_err err = {0};
@@ -177,7 +177,7 @@ WS_TEST(an_empty_lock_has_no_lists)
 	assert_int_equal(lock.sources.len, 0);
 }
 
-WS_TEST(mistakes_are_told_with_their_place)
+WS_TEST(mistakes_are_reported_with_their_place)
 {
 #define START "{\"schema\": \"wheelsmith.lock/1\", "
 #define CUDA(how, digest) \

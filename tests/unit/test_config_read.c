@@ -180,7 +180,7 @@ WS_TEST(a_recipe_in_values)
 	assert_string_equal(ws_arch_set_text(&recipe.archs, a), "8.0;9.0a");
 }
 
-WS_TEST(what_every_extension_has)
+WS_TEST(members_of_every_extension)
 {
 	static const char text[] =
 		"{\"name\": \"demo\", \"version\": \"1.0\", \"source\": [{\"folder\": \"src\"}],\n"

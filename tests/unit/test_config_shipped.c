@@ -79,7 +79,7 @@ WS_TEST(torch_releases)
 	assert_true(r->pythons[r->python_count - 1].free_threaded);
 }
 
-/* Only one release had both ABIs: elsewhere cxx11abi is no axis. */
+/* Only one release had both ABIs: for all others cxx11abi is not an axis. */
 WS_TEST(both_abis_only_where_torch_had_both)
 {
 	struct ws_facts facts = read_facts(a);
@@ -209,7 +209,7 @@ read_recipe(const char *name, const char *text, struct ws_arena *a)
 	return recipe;
 }
 
-/* What the workflows of these releases say: 5 torches x 5 Pythons x 2 CUDAs x 2 ABIs less the
+/* The workflows of these releases: 5 torches x 5 Pythons x 2 CUDAs x 2 ABIs less the
  * excluded ones, ... */
 WS_TEST(as_many_wheels_as_were_published)
 {

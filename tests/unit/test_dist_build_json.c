@@ -1,4 +1,4 @@
-/* test_dist_records.c - which wheels may lie in one folder, and stand in one requirements file.
+/* test_dist_build_json.c - the wheels that may share a folder, and a requirements file.
  * Files that pip takes: cli/build.bats. */
 #include "test.h"
 
@@ -105,7 +105,7 @@ WS_TEST(abis_and_free_threading_have_files_of_their_own)
 	}
 }
 
-WS_TEST(what_one_file_can_hold_is_one_file)
+WS_TEST(wheels_that_fit_one_environment_share_a_file)
 {
 	struct world w;
 	const char *output = make_world(&w, a);
@@ -151,13 +151,13 @@ WS_TEST(wheels_of_earlier_runs_stay_required_while_they_lie_there)
 	lay_down(&w, output, 1, "one.whl", a);
 	deliver(&w, output, 1, a);
 	assert_int_equal(lines_of(read_text(plain, a), "--hash"), 1);
-	/* Another run, of another ABI: each has a file of its own now. */
+	/* A second run for the other ABI: each ABI has its own file now. */
 	w.results[0] = all[1];
 	deliver(&w, output, 1, a);
 	assert_false(ws_fs_exists(plain));
 	const char *abi0 = ws_path_join(a, output, "requirements-cu13.0-torch2.9.0-abi0.txt", NULL);
 	assert_contains(read_text(abi0, a), w.supplies[0].digest.hex);
-	/* Its wheel is replaced by somebody: nobody knows what that is. */
+	/* Its wheel is replaced by an unknown file. */
 	const char *zero = ws_path_join(a, output, "zero.whl", NULL);
 	struct ws_err err;
 	assert_ok(ws_fs_write(zero, "other", 5, 0644, &err), err);
@@ -165,7 +165,7 @@ WS_TEST(wheels_of_earlier_runs_stay_required_while_they_lie_there)
 	assert_false(ws_fs_exists(abi0));
 	assert_contains(read_text(plain, a), w.supplies[1].digest.hex);
 	assert_int_equal(lines_of(read_text(plain, a), "--hash"), 1);
-	/* What this run has takes the place of what an earlier one had for the same environment. */
+	/* The wheels of this run replace those of an earlier run for the same environment. */
 	lay_down(&w, output, 1, "newer.whl", a);
 	deliver(&w, output, 1, a);
 	assert_int_equal(lines_of(read_text(plain, a), "--hash"), 1);
@@ -230,7 +230,7 @@ WS_TEST(a_run_that_takes_long_loses_no_row_and_costs_none)
 	assert_contains(text, "\"wheel\": \"other.whl\"");
 }
 
-WS_TEST(who_waits_for_the_folder_can_be_stopped)
+WS_TEST(waiting_for_the_folder_can_be_stopped)
 {
 	struct world w;
 	struct ws_err err = {0};

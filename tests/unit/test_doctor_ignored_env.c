@@ -3,7 +3,7 @@
 
 #include "doctor/doctor.h"
 
-WS_TEST(a_plain_environment_is_no_matter)
+WS_TEST(a_plain_environment_gives_no_finding)
 {
 	const char *const vars[] = {
 		"PATH=/bin", "CC=", "CCACHE_DIR=/x", "XCFLAGS=-O3", "CFLAGS", "MAX_JOBS_X=3", NULL};

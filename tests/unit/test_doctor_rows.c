@@ -64,7 +64,7 @@ WS_TEST(a_plural_follows_the_number_before_it)
 		"{n} file{s}, {m} tree{s}", "1 file, 2 trees", "n %ju m %ju", (uintmax_t)1, (uintmax_t)2);
 }
 
-WS_TEST(what_a_value_holds_is_not_read_as_a_text)
+WS_TEST(a_value_is_not_parsed_as_a_format)
 {
 	assert_shown("{x}", "{x} [y]", "x %s", "{x} [y]");
 }

@@ -213,7 +213,7 @@ WS_TEST(modules_of_a_loop_are_noted)
 	assert_contains(text, "setup.py calls it demo_ops._*_cuda; where a loop makes several,");
 }
 
-WS_TEST(what_all_modules_share_is_said_once)
+WS_TEST(common_members_of_modules_are_written_once)
 {
 	static const struct file files[] = {{"demo_ops/__init__.py", ""}, {"demo_ops/t.bin", ""},
 		{"inc/x.h", ""}, {"a.cpp", "#include <torch/extension.h>\n"}, {"k.cu", ""},

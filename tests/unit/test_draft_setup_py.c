@@ -9,7 +9,7 @@ struct file {
 	const char *path, *text;
 };
 
-/* What is read off @a text beside @a files, as lines; the error when nothing is. */
+/* The draft of a text beside files, as lines, or the error. */
 static const char *
 told_of(const char *text, const struct file *files, size_t count, struct ws_arena *a)
 {
@@ -155,7 +155,7 @@ WS_TEST(other_platforms_are_passed_over)
 		"CUDAExtension n\nsources c.cu\n");
 }
 
-WS_TEST(what_only_running_tells_is_left_out)
+WS_TEST(values_that_only_a_run_would_show_are_left_out)
 {
 	assert_string_equal(
 		reported(
@@ -174,7 +174,7 @@ WS_TEST(what_only_running_tells_is_left_out)
 		"");
 }
 
-WS_TEST(one_module_is_told_once_and_cuda_goes_before)
+WS_TEST(a_module_is_written_once_and_its_cuda_form_wins)
 {
 	assert_string_equal(
 		reported("CppExtension('m', ['a.cpp'])\nCUDAExtension('m', ['a.cpp', 'a.cu'])\n"
@@ -195,7 +195,7 @@ WS_TEST(names_are_seen_from_where_they_stand)
 
 WS_TEST(functions_are_followed)
 {
-	/* torch-harmonics 0.8.0: "disco" is no flag; of the two returns one is taken. */
+	/* torch-harmonics 0.8.0: "disco" is not a flag; one of the two returns is taken. */
 	assert_string_equal(
 		reported("def args(name):\n"
 				 "    debug = os.environ.get('DEBUG', '0') == '1'\n"

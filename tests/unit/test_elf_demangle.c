@@ -35,7 +35,7 @@ WS_TEST(names_are_demangled_and_shortened)
 	}
 }
 
-WS_TEST(what_is_not_mangled_stays)
+WS_TEST(a_name_that_is_not_mangled_stays)
 {
 	static const char *const names[] = {
 		"", "cuInit", "_ZN", "_Z", "_ZN3c10", "_Z99999999999999999999f", "_ZTVN", "main<int>"};

@@ -21,7 +21,7 @@ find(const struct ws_elf *elf, const char *name, struct ws_elf_symbol *symbol)
 	return false;
 }
 
-WS_TEST(a_library_tells_what_it_needs_and_exports)
+WS_TEST(needed_and_exported_names_of_a_library)
 {
 	static const char source[] =
 		"#include <stdio.h>\n"
@@ -150,7 +150,7 @@ WS_TEST(a_section_that_no_segment_has_there_is_a_decoy)
 	assert_null(ws_elf_section(elf, ".mine").s);
 }
 
-WS_TEST(what_the_loader_only_counts_is_told)
+WS_TEST(symbols_that_the_loader_only_counts_are_reported)
 {
 	struct ws_err err = {0};
 	const char *dir = ws_test_dir(a);
@@ -206,7 +206,7 @@ WS_TEST(an_executable_can_be_read_too)
 	assert_string_equal(ws_elf_library_name(elf), "exe");
 }
 
-WS_TEST(what_is_no_library_of_a_machine_that_wheels_are_for_is_refused)
+WS_TEST(a_file_that_is_not_a_library_for_a_supported_machine_is_refused)
 {
 	struct ws_err err = {0};
 	const char *dir = ws_test_dir(a);
@@ -233,9 +233,9 @@ WS_TEST(what_is_no_library_of_a_machine_that_wheels_are_for_is_refused)
 	assert_ok(elf, err);
 }
 
-WS_TEST(nobody_needs_a_thousand_libraries)
+WS_TEST(a_thousand_needed_libraries_are_refused)
 {
-	/* What is done for each pair of libraries must not be done for millions of them. */
+	/* Work for each pair of libraries must not be done for millions of pairs. */
 	const char *dir = ws_test_dir(a);
 	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf names = {0};

@@ -182,7 +182,7 @@ WS_TEST(a_cut_file_is_an_error)
 	assert_int_equal(err.kind, WS_ERR_IO);
 }
 
-/* What the shipped lists say, as measured on the wheels when they were made. */
+/* The contents of the shipped lists, as measured on the wheels when the lists were made. */
 struct release {
 	const char *version;
 	enum ws_cxx11abi abi;
@@ -262,7 +262,7 @@ check_release(const struct release *release, struct ws_arena *a)
 	assert_int_equal(counts[1], release->abi == WS_CXX11ABI_0 ? 0 : 3);
 }
 
-WS_TEST(the_shipped_lists_say_what_was_measured)
+WS_TEST(the_shipped_lists_match_the_measurements)
 {
 	for (size_t i = 0; i < WS_LEN(releases); i++) {
 		check_release(&releases[i], a);

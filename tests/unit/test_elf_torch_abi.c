@@ -46,7 +46,7 @@ WS_TEST(libc10_tells_by_one_constructor)
 	assert_contains(err.text, "is this libc10?");
 }
 
-WS_TEST(a_module_tells_by_what_it_wants_of_torch)
+WS_TEST(the_abi_of_a_module_follows_from_its_symbols_of_torch)
 {
 	static const char source[] = "#include <string>\n#include <iostream>\n"
 								 "namespace c10 { void fail(const std::string &); }\n"

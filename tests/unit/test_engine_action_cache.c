@@ -28,7 +28,7 @@ set_up(struct ws_arena *a)
 	return w;
 }
 
-/* A new run: nothing is remembered but what the store holds. */
+/* A new run: only the store keeps earlier results. */
 static struct ws_cache *
 new_run(struct world *w, struct ws_arena *a)
 {

@@ -85,7 +85,7 @@ WS_TEST(ten_keys_are_pinned)
 	}
 }
 
-WS_TEST(what_does_not_matter_is_not_in_the_key)
+WS_TEST(irrelevant_values_are_not_in_the_key)
 {
 	struct ws_action x = base_action(), y = base_action();
 	x.inputs = in_order;

@@ -75,11 +75,11 @@ touched(struct world *w)
 	return name ? name + strlen(w->root) + 1 : "nothing";
 }
 
-WS_TEST(nothing_is_young_where_nothing_happened)
+WS_TEST(without_a_change_no_file_is_young)
 {
 	struct world w = set_up(a);
 	assert_string_equal(touched(&w), "nothing");
-	/* What lies beside the way may come and go. */
+	/* files beside the path may come and go. */
 	write_old(&w, "beside.h");
 	write_old(&w, "folder/beside.h");
 	assert_string_equal(touched(&w), "nothing");

@@ -125,7 +125,7 @@ read_log(const struct ws_action *action WS_UNUSED, const char *work, const char 
 	return true;
 }
 
-WS_TEST(what_a_job_made_and_read_comes_with_its_end)
+WS_TEST(outputs_and_reads_of_a_job_arrive_with_its_end)
 {
 	static const char *const outputs[] = {"obj/a.o", "obj/b.o"};
 	struct world *w = open_world(a);
@@ -182,7 +182,7 @@ WS_TEST(a_deadline_ends_the_whole_group)
 	close_world(w);
 }
 
-WS_TEST(what_ignores_term_is_killed)
+WS_TEST(a_job_that_ignores_term_is_killed)
 {
 	struct world *w = open_world(a);
 	int64_t begun = ws_clock_ms();
@@ -194,7 +194,7 @@ WS_TEST(what_ignores_term_is_killed)
 	close_world(w);
 }
 
-WS_TEST(what_a_job_leaves_behind_goes_with_it)
+WS_TEST(leftovers_of_a_job_are_removed_with_it)
 {
 	struct world *w = open_world(a);
 	struct ws_done done = run_shell(w, "sleep 60 & echo $! > child; exit 0", 0);

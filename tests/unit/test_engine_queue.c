@@ -66,7 +66,7 @@ WS_TEST(nodes_of_one_key_wait_for_the_first_which_gets_the_longest_path)
 	assert_ptr_equal(ws_queue_next_runnable(&q, false), same);
 }
 
-WS_TEST(what_was_taken_and_put_back_is_in_its_old_place)
+WS_TEST(an_entry_that_was_taken_and_put_back_has_its_old_place)
 {
 	struct ws_queue q = {.a = a};
 	struct ws_node *nodes[5];

@@ -135,7 +135,7 @@ reads(const char *text, size_t len)
 
 #define READS(text) reads(text, sizeof(text) - 1)
 
-WS_TEST(what_is_no_report_is_refused)
+WS_TEST(a_text_that_is_not_a_report_is_refused)
 {
 	assert_true(READS("wheelsmith.report/1 0\0file src/a\0"));
 	assert_false(READS(""));

@@ -1,5 +1,5 @@
-/* test_engine_run.c - the loop, with a runner that follows a script and a clock that is told what
- * time it is. No process is started. */
+/* test_engine_run.c - the loop, with a runner that follows a script and a clock that the test sets.
+ * No process is started. */
 #include "base/fs.h"
 #include "engine_world.h"
 #include "store/sql.h"
@@ -99,7 +99,7 @@ WS_TEST(the_longest_path_starts_first_and_may_take_ten_times_as_long)
 	assert_string_equal(w.runner.started.at[2], "long");
 	static const uint64_t minutes[] = {60, 60, 15, 5};
 	for (size_t i = 0; i < WS_LEN(minutes); i++) {
-		assert_int_equal(w.runner.deadlines_ms.at[i] / 1000, minutes[i] * 60); /* but for ticks */
+		assert_int_equal(w.runner.deadlines_ms.at[i] / 1000, minutes[i] * 60); /* except ticks */
 	}
 	engine_world_close(&w);
 }
@@ -118,7 +118,7 @@ WS_TEST(memory_decides_how_many_run)
 	engine_world_close(&w);
 }
 
-WS_TEST(what_is_larger_than_everything_runs_alone)
+WS_TEST(an_action_larger_than_the_budget_runs_alone)
 {
 	struct engine_world w;
 	struct ws_err err;
@@ -261,7 +261,7 @@ WS_TEST(equal_actions_fail_once)
 	engine_world_close(&w);
 }
 
-WS_TEST(what_others_would_take_of_the_host_is_not_promised_twice)
+WS_TEST(memory_that_others_may_use_is_not_promised_twice)
 {
 	struct engine_world w;
 	struct ws_err err;
@@ -276,7 +276,7 @@ WS_TEST(what_others_would_take_of_the_host_is_not_promised_twice)
 	engine_world_close(&w);
 }
 
-WS_TEST(what_running_jobs_hold_is_not_free_any_more)
+WS_TEST(memory_of_running_jobs_is_not_free)
 {
 	struct ws_host host = ws_host_read(engine_world_host(a, 3 * GIB), a);
 	/* It was promised 2 GiB: while it holds nothing they must be left, once it holds them they are
@@ -337,7 +337,7 @@ WS_TEST(smaller_jobs_do_not_pass_a_large_one_for_ever)
 	engine_world_close(&w);
 }
 
-/* What was warned of. */
+/* The warnings. */
 struct warnings {
 	struct ws_sink sink;
 	WS_VEC(const char *) texts;
@@ -373,9 +373,8 @@ WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 	engine_world_close(&w);
 }
 
-/* A wheelsmith of before made a file there for each key, and has a run of its own while it needs
- * them. */
-WS_TEST(locks_of_before_go_with_the_last_run)
+/* An older wheelsmith made a file there for each key, and has its own run while it needs them. */
+WS_TEST(old_lock_files_are_removed_with_the_last_run)
 {
 	struct ws_err err;
 	struct ws_store store;
@@ -428,7 +427,7 @@ has_room_here(
 	return !goes_away(self, action);
 }
 
-WS_TEST(what_runs_here_does_not_wait_for_a_farm_that_is_full)
+WS_TEST(local_actions_do_not_wait_for_a_full_farm)
 {
 	struct engine_world w;
 	struct ws_err err;

@@ -7,7 +7,7 @@
 #include "store/cas.h"
 #include "store/shared_entries.h"
 
-/* A place in memory that believes everybody. */
+/* A shared place in memory that trusts everybody. */
 struct place {
 	struct ws_shared shared;      /* first */
 	struct ws_map texts;          /* "kind key" -> char * */
@@ -62,7 +62,7 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 	}
 }
 
-/* A file that the store of who tells has; others are there already. */
+/* A file of the writer's store; the place has the other files already. */
 static void
 put_file(struct place *p, struct ws_shared_file *file)
 {
@@ -76,7 +76,7 @@ put_file(struct place *p, struct ws_shared_file *file)
 	assert_true(file->size_bytes > 0);
 }
 
-/* Of a list, manifests of earlier puts are there. */
+/* For a list, manifests of earlier puts are present. */
 static void
 count_again(struct place *p, const struct ws_shared_record *record)
 {
@@ -234,7 +234,7 @@ finds(struct host *h, struct ws_node *node)
 
 static const char *const one[] = {"read.h", "unread.h", NULL};
 
-WS_TEST(what_one_host_made_another_finds)
+WS_TEST(a_host_finds_the_results_of_another_host)
 {
 	struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);

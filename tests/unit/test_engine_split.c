@@ -13,7 +13,7 @@ struct driver {
 	const char *cpp;  /* what the first one writes */
 	unsigned asked;
 	bool refuses;
-	const char *undivided; /* why there are no parts; NULL: there are */
+	const char *undivided; /* the reason for no parts; NULL: the unit has parts */
 	bool (*amend)(const struct ws_action *action, const char *work, struct ws_err *err); /* cpp's */
 };
 
@@ -124,7 +124,7 @@ WS_TEST(parts_make_the_whole_which_is_found_as_one_afterwards)
 	engine_world_close(&w);
 }
 
-WS_TEST(files_of_transient_parts_are_gone_when_nobody_needs_them)
+WS_TEST(files_of_transient_parts_are_removed_after_their_last_use)
 {
 	struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
@@ -154,7 +154,7 @@ WS_TEST(a_maker_whose_files_are_gone_runs_again_for_a_user_that_must_run)
 	assert_started(&w, (const char *const[]){"a.cu:cpp", "a.cu:cicc", NULL});
 	assert_int_equal(w.summary.ran, 1);
 
-	/* Nothing that needs it runs: neither does it. */
+	/* No consumer runs, so the maker does not run either. */
 	begin_again(&w);
 	const struct ws_node *whole = add_whole(&d, "a third whole");
 	run(&w);
@@ -201,7 +201,7 @@ WS_TEST(a_maker_that_makes_other_files_when_it_runs_again_has_failed)
 	expect_another(NULL, 0, a);
 }
 
-/* What it made first is remembered through a run of it that was killed. */
+/* Its first outputs are remembered, also after a later run of it was killed. */
 WS_TEST(a_maker_that_is_killed_between_must_make_the_same_too)
 {
 	static const struct scripted_line script[] = {
@@ -336,7 +336,7 @@ WS_TEST(a_killed_part_runs_again_alone)
 	engine_world_close(&w);
 }
 
-WS_TEST(what_cannot_be_split_runs_as_it_is_and_what_cannot_be_made_fails)
+WS_TEST(a_unit_that_cannot_be_split_runs_whole_and_a_part_that_fails_is_an_error)
 {
 	struct engine_world w;
 	struct ws_err err;

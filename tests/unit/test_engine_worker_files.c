@@ -1,5 +1,5 @@
-/* What workers of a farm tell of files outside of trees: they agree or not, and manifests hold by
- * it, as they do by this host's files. */
+/* Reports of farm workers about files outside of trees: agreement, contradictions, and manifests
+ * that are checked against them. */
 #include "test.h"
 
 #include "engine/reads_manifest.h"
@@ -27,7 +27,7 @@ ask(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf *tol
 	hosts->asked++;
 	snprintf(hosts->names, sizeof(hosts->names), "%s", names->data);
 	return hosts->has ? ws_worker_files_add_report(self, hosts->has, &name)
-					  : ws_err_set(err, WS_ERR_FETCH, "nobody is there");
+					  : ws_err_set(err, WS_ERR_FETCH, "no worker has reported yet");
 }
 
 static struct ws_report
@@ -39,7 +39,7 @@ with_file(const char *name, const char *digest, struct ws_arena *a)
 	return report;
 }
 
-WS_TEST(workers_that_contradict_each_other_are_told_by_the_name)
+WS_TEST(contradicting_workers_are_reported_with_the_name_of_the_file)
 {
 	struct ws_worker_files platform = {.a = a};
 	struct ws_report first = with_file("/usr/include/x.h", ONE, a);
@@ -57,7 +57,7 @@ WS_TEST(workers_that_contradict_each_other_are_told_by_the_name)
 	assert_false(ws_worker_files_add_report(&platform, &other, &name));
 	assert_string_equal(name, "/usr/include/x.h");
 	assert_false(
-		ws_worker_files_knows(&platform, "/usr/include/z.h")); /* nothing of it was taken */
+		ws_worker_files_knows(&platform, "/usr/include/z.h")); /* no part of it was taken */
 
 	other = (struct ws_report){0};
 	*ws_vec_push(&other.reads.present, a) = "/usr/include/y.h";
@@ -65,7 +65,7 @@ WS_TEST(workers_that_contradict_each_other_are_told_by_the_name)
 	assert_string_equal(name, "/usr/include/y.h");
 }
 
-WS_TEST(who_says_more_is_believed_whoever_came_first)
+WS_TEST(the_more_detailed_report_counts_in_any_order)
 {
 	struct ws_worker_files platform = {.a = a};
 	struct ws_report seen = {0}, read = with_file("/usr/include/x.h", ONE, a), folder = {0};
@@ -101,7 +101,7 @@ holds(const char *text, struct hosts *hosts, struct ws_arena *a, const char **wh
 	return ws_manifest_holds(ws_str_of(text), true, &action, &names, a, why);
 }
 
-WS_TEST(a_manifest_holds_by_what_workers_have)
+WS_TEST(a_manifest_is_checked_against_the_files_of_workers)
 {
 	static const char text[] =
 		"f " ONE " /usr/include/x.h\na /usr/include/y.h\nf " TWO " src/x.cpp\n";
@@ -154,13 +154,13 @@ WS_TEST(a_name_is_asked_for_once_and_hosts_that_do_not_answer_once)
 	for (int again = 0; again < 2; again++) {
 		assert_false(holds("a /usr/include/z.h\na /usr/include/q.h\n", &hosts, a, &why));
 		assert_false(ws_worker_files_ask_wanted(&hosts.platform, &err));
-		assert_string_equal(err.text, again ? "" : "nobody is there");
+		assert_string_equal(err.text, again ? "" : "no worker has reported yet");
 	}
 	assert_true(hosts.platform.is_silent);
 	assert_int_equal(hosts.asked, 2);
 }
 
-WS_TEST(what_a_farm_kept_is_asked_about_before_it_is_believed)
+WS_TEST(a_cached_result_of_a_farm_is_confirmed_before_use)
 {
 	struct ws_report kept = with_file("/usr/include/x.h", ONE, a);
 	struct ws_report today = with_file("/usr/include/x.h", TWO, a);

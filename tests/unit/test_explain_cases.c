@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* What ships; read once for all cases. */
+/* The shipped signs, read once for all cases. */
 static struct shipped {
 	struct ws_arena *a;
 	struct ws_data data;

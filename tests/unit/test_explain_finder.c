@@ -41,7 +41,7 @@ WS_TEST(blanks_and_line_breaks_are_one)
 	assert_false(ws_pattern_find("PyTorch ({v})", ws_str_of("PyTorch (a b)"), 0, &match));
 }
 
-WS_TEST(what_is_not_a_pattern_is_told)
+WS_TEST(a_text_that_is_not_a_pattern_is_reported)
 {
 	assert_null(ws_pattern_fault("a {b} c"));
 	assert_non_null(ws_pattern_fault(""));
@@ -136,7 +136,8 @@ WS_TEST(colours_and_control_characters_are_passed_over)
 		find(ws_str_of("\033[12;\n\033]0;\nx.so: undefined symbol: f"), &random, a, &found), 1);
 }
 
-/* Text made to be slow: nothing is tried twice. 20 MB of each take 0.3 s; a minute is a fault. */
+/* Text made to be slow: no position is tried twice. 20 MB of each take 0.3 s; a minute is a fault.
+ * */
 WS_TEST(hostile_text_takes_no_longer_than_other_text)
 {
 	static const char *const parts[] = {

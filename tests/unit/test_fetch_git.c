@@ -51,7 +51,7 @@ end_world(struct world *w)
 	ws_git_served_stop(&w->s);
 }
 
-/* Of this process; the server is one. */
+/* The children of this process; the server is one. */
 static unsigned
 count_children(struct ws_arena *a)
 {
@@ -162,7 +162,7 @@ WS_TEST(a_commit_with_one_submodule_of_two)
 	assert_false(ws_fs_exists("/tmp/wheelsmith-must-not-exist"));
 }
 
-WS_TEST(what_is_in_the_cache_is_not_asked_for)
+WS_TEST(a_commit_in_the_cache_is_not_requested)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
@@ -234,7 +234,7 @@ WS_TEST(only_full_ids_are_commits)
 		assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);
 		assert_contains(err.text, "is not a commit");
 	}
-	/* A tree's id has the form, but is no commit. */
+	/* The id of a tree has the form of a commit's, but is not a commit. */
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first-tree");
 	struct ws_tree tree;
 	struct ws_err err = {0};
@@ -271,7 +271,7 @@ WS_TEST(servers_that_misbehave)
 	if (!check_out(&w, &hangup, &tree, &err)) {
 		assert_int_equal(err.kind, WS_ERR_FETCH);
 	}
-	/* What was cut off does not stand in the way. */
+	/* a truncated download does not block the next one. */
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
 }
@@ -288,7 +288,7 @@ WS_TEST(certificates_are_checked)
 	w.config.ca_path = ws_path_join(a, w.s.dir, "cert.pem", NULL);
 	reopen(&w);
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	/* Trusted, but for another name. */
+	/* A trusted certificate for a wrong name. */
 	checkout.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
 	assert_int_equal(ws_git_served_count(&w.s, "GET"), 1);
@@ -355,7 +355,7 @@ WS_TEST(a_signal_is_heard_while_waiting)
 	close(stop.fd);
 }
 
-WS_TEST(a_child_that_cannot_run_or_dies_is_told)
+WS_TEST(a_child_that_cannot_run_or_dies_is_reported)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
@@ -433,7 +433,7 @@ WS_TEST(hostile_submodules_are_refused)
 		struct ws_err err = {0};
 		assert_false(check_out(&w, &checkout, &tree, &err));
 		assert_contains(err.text, cases[i].text);
-		/* Not chosen, it is left empty, and nobody reads its URL. */
+		/* If it is not chosen, its folder stays empty and its URL is not read. */
 		checkout.submodule_count = 0;
 		assert_ok(check_out(&w, &checkout, &tree, &err), err);
 	}
@@ -490,7 +490,7 @@ WS_TEST(damaged_objects_are_fetched_again)
 		assert_ok(check_out(&w, &checkout, &tree, &err), err);
 		const char *cache = cache_of(&w, &checkout);
 		assert_ok(ws_fs_walk(cache, damage_one, (void *)(uintptr_t)&ends[i], &err), err);
-		if (i == 0) { /* it is kept while it cannot be had again */
+		if (i == 0) { /* it is kept while it cannot be downloaded again */
 			w.config.offline = true;
 			reopen(&w);
 
@@ -504,7 +504,7 @@ WS_TEST(damaged_objects_are_fetched_again)
 	}
 }
 
-WS_TEST(a_cache_of_another_user_is_used_and_left_alone)
+WS_TEST(a_cache_of_a_different_user_is_read_and_not_changed)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");

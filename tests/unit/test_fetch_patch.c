@@ -77,7 +77,7 @@ WS_TEST(files_come_and_go)
 	assert_contains(err.text, "'old.h' is deleted, but has lines");
 }
 
-WS_TEST(nothing_is_guessed)
+WS_TEST(the_reader_does_not_guess)
 {
 	static const char text[] = "--- a/a.c\n+++ b/a.c\n@@ -2,3 +2,3 @@\n two\n-three\n+3\n four\n";
 	static const struct {
@@ -151,7 +151,7 @@ WS_TEST(patches_that_cannot_be_trusted)
 	}
 	struct ws_patch_file patch;
 	struct ws_err err = {0};
-	/* Sound but for one byte, so that nothing else can refuse it. */
+	/* Valid except for one byte, so that only this rule can refuse it. */
 	static const char zero[] = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\0c\n";
 	assert_fails(ws_patch_parse("x", zero, sizeof(zero) - 1, a, &patch, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "'x' holds a zero byte");
@@ -204,7 +204,7 @@ compare_file(
 	}
 }
 
-/* What git says of random changes gives git's own outcome. */
+/* random patches of git give the same files as git. */
 WS_TEST(git_agrees)
 {
 	const char *dir = ws_test_dir(a);

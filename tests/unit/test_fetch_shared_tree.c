@@ -12,7 +12,7 @@
 
 #define KEY "aa00000000000000000000000000000000000000000000000000000000000000"
 
-/* A place in memory that believes everybody, with one record. */
+/* A shared place in memory that trusts everybody, with one record. */
 struct place {
 	struct ws_shared shared; /* first */
 	struct ws_map files;     /* digest -> struct ws_buf * */
@@ -119,7 +119,7 @@ make_tree(const struct ws_store *store, struct ws_arena *a)
 	assert_ok(ws_tree_add_file(b, "empty", "", 0, false, &err), err);
 	assert_ok(ws_tree_add_link(b, "inc", "include", &err), err);
 	assert_ok(ws_tree_commit(b, a, &tree, &err), err);
-	tree.note = "what is said of it";
+	tree.note = "its record";
 	return tree;
 }
 
@@ -153,7 +153,7 @@ WS_TEST(a_tree_that_one_host_made_is_had_by_another)
 	assert_true(ws_tree_recall(&other.store, KEY, a, &again));
 	assert_string_equal(again.note, tree.note);
 	assert_true(is_empty(&other, "partial", a));
-	/* One that is there is not asked for once more. */
+	/* A present tree is not requested again. */
 	unsigned asked = place.asked_files;
 	assert_true(ws_shared_tree_get(&other.fetch, KEY, a, &again));
 	assert_int_equal(place.asked_files, asked);
@@ -161,7 +161,7 @@ WS_TEST(a_tree_that_one_host_made_is_had_by_another)
 	ws_store_close(&other.store);
 }
 
-WS_TEST(without_a_place_nobody_is_asked_or_told)
+WS_TEST(without_a_shared_place_no_record_is_read_or_written)
 {
 	struct ws_err err;
 	struct host host;
@@ -191,7 +191,7 @@ WS_TEST(a_tree_of_which_a_file_is_lost_is_a_miss)
 	ws_store_close(&other.store);
 }
 
-/* A record of this listing, of the digest that it has or of another. */
+/* A record of this listing, with its own digest or a wrong one. */
 static void
 set_listing(struct place *place, const char *lines, const char *name, bool other)
 {
@@ -205,7 +205,7 @@ set_listing(struct place *place, const char *lines, const char *name, bool other
 	place->text = ws_arena_printf(place->a, "wheelsmith.tree/1\n%s %s\n", digest.hex, name);
 }
 
-/* Whoever signs may be trusted and wrong. */
+/* a trusted signer may be wrong. */
 WS_TEST(a_listing_that_is_not_a_tree_is_a_miss)
 {
 	struct place place = make_place(a);

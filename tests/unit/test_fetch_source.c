@@ -250,7 +250,7 @@ WS_TEST(the_top_folder_is_taken_off)
 	assert_listing(&found.tree, "f csrc/a.cu\nl l\nx setup.py\nf twin.cu\n");
 }
 
-WS_TEST(hostile_archives_are_told)
+WS_TEST(hostile_archives_are_reported)
 {
 	AUTO_WORLD struct world w;
 	make_world(&w, a);
@@ -271,7 +271,7 @@ WS_TEST(hostile_archives_are_told)
 		"printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:0\\n' >demo-1.0/k.cu"));
 	assert_fails(bring(&w, &spec, 1, &found, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "'k.cu' in 'demo-1.0.tar.gz' is a git-LFS pointer");
-	/* Nothing half made is left. */
+	/* No partial file is left. */
 	run("test -z \"$(find $1/partial $1/trees -mindepth 1)\"", w.store.path, NULL);
 }
 
@@ -318,8 +318,8 @@ WS_TEST(patches_are_applied_in_order)
 	assert_true(ws_digest_eq(&again.tree.digest, &both.tree.digest));
 }
 
-/* What a store lacks is told by a lock; what patches made of a tree is remembered of that tree
- * alone. */
+/* The lock replaces missing entries of the store; a patched tree is remembered for its source tree
+ * only. */
 WS_TEST(a_pinned_tree_is_taken_under_its_definition)
 {
 	AUTO_WORLD struct world w;
@@ -335,7 +335,7 @@ WS_TEST(a_pinned_tree_is_taken_under_its_definition)
 	w.wish.patch_count = 1;
 	assert_ok(bring(&w, &spec, 1, &first, &err), err);
 
-	/* Another tree of that name, as a bundle may bring; the store forgets what it remembered. */
+	/* A different tree of that name, as from a bundle; the store drops its remembered result. */
 	w.wish.patch_count = 0;
 	run("printf evil > $1/demo-1.0/evil.cu", folder.path, NULL);
 	folder.path = ws_path_join(a, folder.path, "demo-1.0", NULL);
@@ -355,7 +355,7 @@ WS_TEST(a_pinned_tree_is_taken_under_its_definition)
 	assert_ok(bring(&w, &spec, 1, &again, &err), err);
 	assert_string_equal(contents(&again.tree, "evil.cu", a), "evil");
 	assert_string_equal(contents(&again.tree, "csrc/a.cu", a), "1\ntwo\n");
-	/* A pin of another definition says nothing. */
+	/* A pin of a different definition does not count. */
 	pin.definition = other.tree.digest.hex;
 	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
 }
@@ -432,7 +432,7 @@ WS_TEST(a_folder_is_copied)
 		dir, NULL);
 	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "breaks the archive rule 'type' at 's'");
-	/* Of a sparse file no byte is read, and none is written to the store. */
+	/* A sparse file is neither read nor written to the store. */
 	run("rm $1/s && truncate -s 20G $1/holes", dir, NULL);
 	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "rule 'amount' at 'holes': it has 21474836480 bytes, more than");

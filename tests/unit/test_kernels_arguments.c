@@ -59,7 +59,7 @@ assert_refused(const struct wsk_handle *handle, const struct wsk_attention *in, 
 	assert_int_equal(launches, 0);
 }
 
-WS_TEST(what_is_sound_is_launched)
+WS_TEST(a_valid_call_is_launched)
 {
 	struct wsk_handle *handle = open_handle(a, 80);
 	struct wsk_attention in = sound();
@@ -73,7 +73,7 @@ WS_TEST(what_is_sound_is_launched)
 	/* A caller of an older version knows no gradients and no scratch. */
 	in.size = offsetof(struct wsk_attention, grad_o);
 	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
-	/* Without gradients nobody needs the logarithms of the sums. */
+	/* Without gradients the logarithms of the sums are not needed. */
 	in = sound();
 	in.lse = 0;
 	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
@@ -207,7 +207,8 @@ WS_TEST(each_call_has_its_kernels)
 	assert_int_equal(given_attention.tiles, 2);
 	launches = 0;
 	in = many;
-	in.head_dim = 200, in.length_q = 4, in.length_k = 1; /* of rows that long there is no other */
+	in.head_dim = 200, in.length_q = 4, in.length_k = 1; /* rows of that length have only one kernel
+	*/
 	in.q.stride_head = in.k.stride_head = in.v.stride_head = in.o.stride_head = 256;
 	in.q.stride_row = in.o.stride_row = 32 * 256;
 	assert_int_equal(wsk_decode(handle, &in, NULL, NULL), WSK_OK);
@@ -217,7 +218,7 @@ WS_TEST(each_call_has_its_kernels)
 	on_launch = NULL;
 }
 
-WS_TEST(what_the_driver_refuses_is_told_apart)
+WS_TEST(errors_of_the_driver_are_distinguished)
 {
 	struct wsk_handle *handle = open_handle(a, 80);
 	struct wsk_attention in = sound();
@@ -262,7 +263,7 @@ WS_TEST(a_kernel_that_was_not_launched_is_named_and_loaded_again)
 	assert_int_equal(wsk_load_again(handle, 80, -1, &problem), WSK_ERR_ARGUMENT);
 	assert_int_equal(wsk_load_again(handle, 80, WSK_KERNELS_MAX, &problem), WSK_ERR_ARGUMENT);
 	assert_string_equal(problem.argument, "kernel");
-	/* Of a wrong argument no kernel is named. */
+	/* For a wrong argument no kernel is named. */
 	in.head_dim = 7;
 	problem = (struct wsk_problem){NULL, NULL, 1, 1, 1};
 	assert_int_not_equal(wsk_forward(handle, &in, NULL, &problem), WSK_OK);
@@ -368,7 +369,7 @@ WS_TEST(a_scan_that_is_wrong_launches_nothing)
 			in.workspace_size = UINT64_MAX));
 }
 
-/* What is launched for a scan: once for each 16 states, more where time is split. */
+/* The launches of a scan: one for each 16 states, more where time is split. */
 WS_TEST(a_scan_is_launched_in_passes)
 {
 	struct wsk_handle *handle = open_handle(a, 80);
@@ -401,7 +402,7 @@ WS_TEST(a_scan_is_launched_in_passes)
 	launches = 0;
 }
 
-/* What the kernels of a scan that was just launched were given. */
+/* The parameters of the last launch of a scan. */
 static struct wsk_scan_params given;
 static struct wsk_scan_sums_params given_sums;
 
@@ -461,7 +462,8 @@ assert_sum(int which, struct wsk_scan_sum expected)
 	assert_int_equal(sum->type, expected.type);
 }
 
-/* What varies is added up over blocks of 64 channels; all else over sequences and parts of time. */
+/* Varying parameters are summed over blocks of 64 channels, all others over sequences and parts of
+ * time. */
 WS_TEST(every_gradient_that_is_asked_for_is_added_up)
 {
 	struct wsk_handle *handle = open_handle(a, 80);
@@ -485,7 +487,7 @@ WS_TEST(every_gradient_that_is_asked_for_is_added_up)
 			SUM_A, (struct wsk_scan_sum){given.part_a, 64, 0, states, states, 10, WSK_FLOAT32, 0});
 		assert_sum(
 			SUM_D, (struct wsk_scan_sum){given.part_d, 256, 0, 192, 192, 10, WSK_FLOAT32, 0});
-		/* There is no delta_bias, so nothing is written where its gradient would be. */
+		/* Without delta_bias its gradient is not written. */
 		assert_int_equal(given_sums.sums[SUM_BIAS].to, 0);
 		assert_int_equal(given_sums.sums[SUM_BIAS].blocks, 0);
 	}

@@ -81,7 +81,7 @@ sound_step(void)
 #define UPDATE(status, name, change) \
 	REFUSES(struct wsk_conv_step in = sound_step(), wsk_conv_update, status, name, change)
 
-WS_TEST(what_is_sound_is_launched)
+WS_TEST(a_valid_call_is_launched)
 {
 	struct wsk_handle *handle = open_handle(a, WSK_CONV);
 	struct wsk_conv in = sound();
@@ -92,10 +92,10 @@ WS_TEST(what_is_sound_is_launched)
 	assert_int_equal(launches, 3);
 	assert_int_equal(wsk_conv_update(handle, &step, NULL, NULL), WSK_OK);
 	assert_int_equal(launches, 4);
-	/* Who knows no gradients may call forward. */
+	/* Forward works without gradients. */
 	in.size = offsetof(struct wsk_conv, grad_out);
 	assert_int_equal(wsk_conv_forward(handle, &in, NULL, NULL), WSK_OK);
-	/* Contiguous rows, as long as there are no states. */
+	/* Contiguous rows, without states. */
 	struct wsk_plane rows = {4096, 6400, 100, 1};
 	in = sound();
 	in.x = in.out = rows;
@@ -184,7 +184,7 @@ cut_up(uint64_t data, bool rows, int32_t batch, int32_t dim, int32_t length)
 	return in;
 }
 
-/* What is launched: its kernel, and how many blocks. */
+/* The launch: its kernel and the number of blocks. */
 #define LAUNCHES(call, name, blocks, ...) \
 	do { \
 		struct wsk_conv in = cut_up(__VA_ARGS__); \

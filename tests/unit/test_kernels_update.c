@@ -5,7 +5,7 @@
 #include "../../kernels/device/scan/params.h"
 #include "../support/kernels_driver.h"
 
-/* What a model of Mamba decodes: one sequence of 1536 channels and 16 states. */
+/* The decode step of a Mamba model: one sequence of 1536 channels and 16 states. */
 static struct wsk_update
 sound(void)
 {
@@ -39,7 +39,7 @@ sound(void)
 	};
 }
 
-/* What is launched for sound() after @a change: its kernel and grid. */
+/* The launch of sound() after change: its kernel and grid. */
 #define LAUNCHES(name, nx, ny, nz, change) \
 	do { \
 		struct wsk_update in = sound(); \
@@ -103,7 +103,7 @@ WS_TEST(a_block_has_several_sequences_where_there_are_many)
 	LAUNCHES("f32_of_f16", 48, 1, 4096, (in.batch = 4096, in.b.type = in.c.type = WSK_FLOAT32));
 }
 
-/* What the last launch of the usual case was given. */
+/* The parameters of the last launch of the usual case. */
 static struct wsk_update_wide_params given;
 
 static void
@@ -124,7 +124,7 @@ WS_TEST(one_sequence_alone_loads_no_other_however_many_heads_there_are)
 	on_launch = NULL;
 }
 
-WS_TEST(what_is_not_usual_takes_the_kernel_for_any)
+WS_TEST(an_unusual_call_takes_the_general_kernel)
 {
 	const int64_t most = UINT32_MAX / 2;
 	struct wsk_handle *handle = open_handle(a, WSK_SCAN);

@@ -128,7 +128,7 @@ WS_TEST(a_changed_tool_changes_the_fingerprint)
 	assert_string_not_equal(kits[0].fingerprint, kits[1].fingerprint);
 }
 
-WS_TEST(what_is_not_as_pinned_is_refused)
+WS_TEST(an_archive_that_differs_from_its_pin_is_refused)
 {
 	static const struct {
 		const char *fault, *says;
@@ -214,7 +214,7 @@ turn(const struct ws_kit_def *def, struct ws_arena *a)
 	return turned;
 }
 
-WS_TEST(without_debian_and_redistributables_both_cures_are_told)
+WS_TEST(without_debian_and_redistributables_both_cures_are_printed)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_cuda_kit kit;
@@ -227,7 +227,7 @@ WS_TEST(without_debian_and_redistributables_both_cures_are_told)
 	assert_contains(s.err.text, "this host has no Debian mirror configured");
 	assert_cure(s.err, WS_CURE_DEBIAN_MIRROR, "");
 	assert_contains(s.err.cure, "the index of NVIDIA's redistributables does not list CUDA 12.4");
-	assert_int_equal(ws_served_count(&s.served, "/simple/"), 0); /* nothing was fetched in vain */
+	assert_int_equal(ws_served_count(&s.served, "/simple/"), 0); /* no download was wasted */
 	s.fetch.debian_mirror = ws_served_url(&s.served, "/~status=500/debian");
 	assert_fails(open_kit(&s, &def, &kit), s.err, WS_ERR_FETCH);
 	assert_null(strstr(s.err.text, "no Debian mirror"));
@@ -263,7 +263,7 @@ WS_TEST(the_lock_opens_a_kit_and_refuses_another)
 	assert_ok(ws_cuda_open_archive(&s.fetch, &def, &pin, a, &again, &s.err), s.err);
 }
 
-WS_TEST(the_lock_says_whose_compiler_it_was)
+WS_TEST(the_lock_names_the_source_of_the_compiler)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_cuda_kit kit;
@@ -371,7 +371,7 @@ WS_TEST(members_go_where_the_first_match_says)
 	static const char *const cases[][2] = {
 		{"bin/nvcc", "bin/nvcc"}, {"bin/crt/x", "other/crt/x"}, {"bin/__init__.py", NULL},
 		{"binary", NULL}, {"bin", NULL}, {"x/y/z", NULL},
-		{"x/y", NULL},      /* a file of the definition stands there */
+		{"x/y", NULL},      /* a file of the definition is in its place */
 		{"bin/link", NULL}, /* and a link */
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {

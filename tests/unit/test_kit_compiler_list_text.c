@@ -1,5 +1,4 @@
-/* The compilers of another host: what is written is read again, and what a stranger sends is
- * refused. */
+/* The compilers of a remote host: a written list is read again, and a malformed one is refused. */
 #include "test.h"
 
 #include "kit/hostcc/compiler_list_text.h"
@@ -89,7 +88,7 @@ is_taken(const char *fields, struct ws_arena *a)
 	"version 12.2.0|machine x86_64-linux-gnu|fingerprint " ONE "|search /usr/include|file " ONE \
 	" /usr/bin/x|"
 
-WS_TEST(what_is_no_such_text_is_refused)
+WS_TEST(a_text_of_the_wrong_form_is_refused)
 {
 	assert_true(is_taken(HOST, a)); /* without a compiler */
 	assert_true(is_taken(HOST "gcc /usr/bin/g++|major 12|" REST, a));

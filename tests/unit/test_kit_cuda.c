@@ -30,7 +30,8 @@ WS_TEST(folders_are_read_from_a_dry_run)
 		 "\"/usr/local/cuda-13.0/bin/../targets/x86_64-linux/include/cccl\"  \n",
 			"/usr/local/cuda-13.0",
 			{"cuda/targets/x86_64-linux/include", "cuda/targets/x86_64-linux/include/cccl"}},
-		/* -I goes first whatever the order of the lines; what lies elsewhere stays absolute */
+		/* -I goes first whatever the order of the lines; folders outside of the toolkit stay
+		 * absolute */
 		{"#$ SYSTEM_INCLUDES=-isystem /opt/a b\n#$ INCLUDES=-I /opt/c \"-I/r/d e\"\n", "/r",
 			{"/opt/c", "cuda/d e", "/opt/a"}},
 		/* Debian's: everything is in /usr/include; a neighbour is not inside */
@@ -250,7 +251,7 @@ WS_TEST(a_complete_toolkit_opens)
 	}
 }
 
-WS_TEST(what_a_toolkit_lacks_is_named)
+WS_TEST(a_missing_part_of_a_toolkit_is_named)
 {
 	static const char *const gone[][2] = {
 		{"nvvm/bin/cicc", "cicc"},
@@ -274,7 +275,7 @@ WS_TEST(what_a_toolkit_lacks_is_named)
 	}
 }
 
-WS_TEST(headers_of_another_release_are_noticed)
+WS_TEST(headers_of_a_different_release_are_detected)
 {
 	AUTO_HOST struct host h = make_host(a);
 	put_toolkit(&h, "usr/local/cuda", "12.4.131", 11080);
@@ -284,14 +285,14 @@ WS_TEST(headers_of_another_release_are_noticed)
 	assert_contains(list.at[0].missing[0], "those of 11.8");
 }
 
-WS_TEST(something_called_nvcc_is_no_toolkit)
+WS_TEST(a_file_called_nvcc_is_not_a_toolkit)
 {
 	AUTO_HOST struct host h = make_host(a);
 	put(&h, "usr/local/cuda-1/bin/nvcc", "#!/bin/sh\nexit 1\n", 0755);
 	put(&h, "usr/local/cuda-1/bin/nvcc.profile", "", 0644);
 	put(&h, "usr/local/cuda-2/bin/nvcc", "#!/bin/sh\necho hello\n", 0755);
 	put(&h, "usr/local/cuda-2/bin/nvcc.profile", "", 0644);
-	put_nvcc(&h, "wrapped/bin/nvcc", "12.4.131", ""); /* ccache and its like: no profile */
+	put_nvcc(&h, "wrapped/bin/nvcc", "12.4.131", ""); /* ccache and similar wrappers: no profile */
 	const char *path = ws_arena_printf(a, "%s/wrapped/bin", h.root);
 	assert_int_equal(list_host(&h, "/nowhere", path).len, 0);
 	assert_int_equal(list_host(&h, "", "").len, 0);
@@ -339,7 +340,7 @@ WS_TEST(debians_layout_is_one_toolkit)
 	assert_string_equal(list.at[0].missing[0], "CCCL (thrust/version.h)");
 }
 
-WS_TEST(a_runtime_by_another_name_is_told)
+WS_TEST(a_runtime_with_a_different_name_is_reported)
 {
 	AUTO_HOST struct host h = make_host(a);
 	put_toolkit(&h, "usr/local/cuda", "12.4.131", 12040);

@@ -34,7 +34,7 @@ WS_TEST(words_are_parted_as_a_shell_parts_them)
 	}
 }
 
-WS_TEST(what_a_shell_would_do_more_with_is_refused)
+WS_TEST(words_with_a_meaning_for_the_shell_are_refused)
 {
 	static const char *const cases[] = {"a > b", "a; b", "a && b", "`id`", "\"`id`\"", "$HOME",
 		"\"$HOME\"", "$CICC_PATHS/x", "*.cu", "(a)", "~/x", "'a b'", "\"open", "a # b"};

@@ -108,7 +108,7 @@ WS_TEST(a_library_that_is_missing_or_wrong_is_named)
 	}
 }
 
-WS_TEST(who_reads_is_another_process)
+WS_TEST(a_child_process_reads_the_library)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	ws_scene_begin(&s, a);
@@ -145,7 +145,7 @@ WS_TEST(an_installed_torch_is_read_where_it_is)
 	assert_ok(path != NULL, s.err);
 	assert_true(exports(&s, path, "cp311", "libtorch_cuda.so", WS_EXPORT_NAME, "of_torch_cuda"));
 	assert_true(exports(&s, path, "cp311", "libtorch_python.so", WS_EXPORT_NAME, "glue_of_cp311"));
-	/* What its wheel requires lies beside it, of whatever quality. */
+	/* The required packages are beside it, in any state. */
 	const char *nvidia = ws_path_join(a, folder, "nvidia/cublas/lib", NULL);
 	assert_ok(ws_fs_mkdirs(nvidia, &s.err), s.err);
 	ws_test_library(a, nvidia, "libcublas.so.12", "int cublasCreate_v2(void) { return 0; }", NULL);
@@ -155,7 +155,7 @@ WS_TEST(an_installed_torch_is_read_where_it_is)
 	assert_ok(path != NULL, s.err);
 	assert_true(exports(&s, path, "cp311", "libcublas.so.12", WS_EXPORT_NAME, "cublasCreate_v2"));
 	assert_true(exports(&s, path, "cp311", "libtorch_cuda.so", WS_EXPORT_NAME, "of_torch_cuda"));
-	/* Known from now on: nobody reads it again. */
+	/* Cached from now on: the library is not read again. */
 	assert_string_equal(
 		path, ws_torch_exports_find_installed(&s.fetch, "/nonexistent", &kit, &python, a, &s.err));
 	/* Another one in its place. */
@@ -167,7 +167,7 @@ WS_TEST(an_installed_torch_is_read_where_it_is)
 	assert_int_equal(ws_scene_partials(&s), 0);
 }
 
-WS_TEST(an_installed_torch_that_is_no_library_is_refused)
+WS_TEST(an_installed_torch_that_is_not_a_library_is_refused)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	ws_scene_begin(&s, a);

@@ -173,7 +173,7 @@ WS_TEST(a_module_asks_for_no_more_than_its_floor_and_runs)
 }
 
 /* The ABI of torch up to 2.6, whose libraries ask for libstdc++ of gcc 4.8. */
-WS_TEST(strings_of_before_cxx11_go_down_to_glibc_2_17)
+WS_TEST(strings_older_than_cxx11_go_down_to_glibc_2_17)
 {
 	struct world w;
 	struct ws_floor floor;
@@ -201,7 +201,7 @@ judge_at(const char *path, const char *glibc, struct ws_arena *a)
 	return symbols;
 }
 
-/* std::filesystem came with gcc 9, and is no bridge's business. */
+/* std::filesystem came with gcc 9, and no bridge covers it. */
 WS_TEST(a_name_that_neither_floor_nor_bridge_has_fails_with_the_floor_that_does)
 {
 	static const char source[] =

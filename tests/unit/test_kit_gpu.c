@@ -70,7 +70,7 @@ WS_TEST(several_devices_keep_their_order)
 	assert_int_equal(gpus.user_count, 0);
 }
 
-WS_TEST(what_is_not_known_is_left_open)
+WS_TEST(unknown_values_are_left_open)
 {
 	struct ws_gpus gpus = list(a, "0, Odd, with, commas, 7.5, [N/A], 470.1\n",
 		"7, [Not Found], [N/A]\n8, /a, b, 12 MiB\n", 0);
@@ -83,7 +83,7 @@ WS_TEST(what_is_not_known_is_left_open)
 	assert_string_equal(gpus.users[1].name, "/a, b");
 }
 
-WS_TEST(no_program_is_no_device)
+WS_TEST(without_the_program_no_device_is_reported)
 {
 	struct ws_gpus gpus;
 	list_gpus("/nowhere", "/nowhere/bin:relative::", a, &gpus);

@@ -52,7 +52,7 @@ WS_TEST(limits_are_read_past_everything_that_looks_like_them)
 	assert_int_equal(limits.clang_max, 0);
 }
 
-WS_TEST(a_header_of_another_shape_is_refused)
+WS_TEST(a_header_of_a_different_shape_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -346,7 +346,7 @@ WS_TEST(a_compiler_that_is_known_to_fail_is_not_recommended)
 	assert_contains(s.err.cure, "dnf install gcc12-c++");
 }
 
-WS_TEST(what_needs_no_cuda_is_not_told_of_one)
+WS_TEST(without_a_need_for_cuda_no_message_names_it)
 {
 	struct scene s = make_scene(a, DEBIAN, GCCS("8.3.0"));
 	s.wish = (struct ws_hostcc_wish){.limits = {99, 0, 0}, .gcc_min = 9};

@@ -16,7 +16,7 @@ put(struct ws_arena *a, const char *folder, const char *name, const char *machin
 	assert_ok(ws_fs_write(path, text, strlen(text), 0755, &err), err);
 }
 
-WS_TEST(compilers_of_another_machine_are_listed_apart)
+WS_TEST(compilers_for_a_different_machine_are_listed_apart)
 {
 	const char *folder = ws_test_dir(a);
 	ws_hostcc_list own = {0}, cross = {0};
@@ -31,7 +31,7 @@ WS_TEST(compilers_of_another_machine_are_listed_apart)
 	assert_ptr_equal(ws_hostcc_machine(&cross.at[0]), ws_machine_named("aarch64"));
 }
 
-WS_TEST(the_machine_is_the_first_part_of_what_a_compiler_says)
+WS_TEST(the_machine_is_the_first_part_of_a_compiler_s_target)
 {
 	struct ws_hostcc cc = {.machine = "x86_64-pc-linux-gnu"};
 	assert_string_equal(ws_hostcc_machine(&cc)->name, "x86_64");

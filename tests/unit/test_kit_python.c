@@ -96,8 +96,7 @@ WS_TEST(the_real_python_of_this_host_answers)
 	assert_int_equal(again.tag.minor, kit.tag.minor);
 }
 
-/* Every interpreter that is listed can be found by its tag, and tells the version it is listed
- * with. */
+/* Every listed interpreter is found by its tag, and reports its listed version. */
 WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 {
 	struct ws_err err;
@@ -156,11 +155,11 @@ WS_TEST(python_2_and_pypy_are_refused_by_name)
 	assert_contains(err.cure, "CPython only");
 }
 
-/* A script that says it is CPython of this version, and no more than @a more. */
+/* A script that claims to be CPython of this version, with the answer more. */
 #define SAYS(version, more) \
 	("echo '{\"implementation\": \"cpython\", \"version\": {" version "}" more "}'")
 
-WS_TEST(what_is_no_python_is_refused)
+WS_TEST(a_program_that_is_not_python_is_refused)
 {
 	static const char *const texts[] = {
 		"exit 1",
@@ -293,7 +292,7 @@ WS_TEST(a_version_that_is_not_there_names_those_that_are)
 		"no Python 3.13 on this host: there is 3.8, 3.9, 3.10, 3.11, 3.12, "
 		"3.13t, 3.14t, 3.15");
 	assert_contains(err.cure, "uv python install 3.13");
-	/* One that is there and broken is told apart. */
+	/* a broken interpreter is distinguished from a missing one. */
 	tag = tag_of("3.7");
 	assert_fails(ws_python_find(&places, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "no Python 3.7 on this host: there is 3.8");

@@ -1,5 +1,5 @@
-/* test_kit_python_open.c - headers become a tree: the real ones of this host, and folders laid out
- * as Debian, pyenv and nobody would. */
+/* test_kit_python_open.c - headers become a tree: the real ones of this host, and folders with the
+ * layout of Debian, of pyenv and of no distribution. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -59,7 +59,7 @@ tree_text(const struct ws_tree *tree, struct ws_arena *a)
 	return ws_arena_strdup(a, ws_buf_text(&b));
 }
 
-WS_TEST(a_python_with_modules_of_another_name_is_refused)
+WS_TEST(a_python_with_modules_of_a_different_name_is_refused)
 {
 	/* A debug build has tag cp311 too, but Py_DEBUG in its headers, and loads "311d" first. */
 	struct scene s = open_scene(a);

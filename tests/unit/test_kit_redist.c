@@ -44,7 +44,7 @@ WS_TEST(only_sound_components_for_here_are_taken)
 	assert_null(ws_redist_find(&r, "other"));
 }
 
-WS_TEST(what_is_no_manifest_is_the_servers_fault)
+WS_TEST(a_malformed_manifest_is_the_server_s_fault)
 {
 	static const char *const texts[] = {"<html>", "[]", "{}", "{\"cuda_nvcc\": 3}", "\"x\""};
 	struct ws_redist r;

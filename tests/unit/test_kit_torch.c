@@ -1,5 +1,5 @@
 /* test_kit_torch.c - kits out of small wheels that a real server on loopback gives in many ways.
- * Which release, and what a lock says: test_kit_torch_choice.c. */
+ * test_kit_torch_choice.c tests the choice of a release and the lock. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -110,7 +110,7 @@ WS_TEST(the_abi_is_read_from_the_constructor_of_c10_error)
 
 /* ---- wheels that are not what they should be ---- */
 
-WS_TEST(a_wheel_that_lies_or_lacks_leaves_nothing_behind)
+WS_TEST(a_wrong_or_incomplete_wheel_leaves_no_file_behind)
 {
 	static const struct {
 		const char *fault, *says;
@@ -183,7 +183,7 @@ WS_TEST(a_whole_wheel_that_is_not_the_index_s_is_refused)
 	assert_contains(s.err.text, "torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl");
 }
 
-WS_TEST(an_index_that_speaks_html_only_will_do)
+WS_TEST(an_index_with_html_only_works)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;
@@ -212,14 +212,14 @@ WS_TEST(an_index_that_gives_no_digests_will_do)
 	unsigned before = ws_served_count(&s.served, ".whl");
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &again), s.err);
 	assert_string_equal(again.path, kit.path);
-	/* RECORD says that it is the wheel of before: only the tail was asked for. */
+	/* RECORD shows that the wheel is unchanged: only the tail was requested. */
 	assert_int_equal(ws_served_count(&s.served, ".whl"), before + 1);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "abi=1", NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &again), s.err);
 	assert_int_equal(again.cxx11abi, 1);
 }
 
-WS_TEST(an_index_without_torch_is_told_from_one_that_fails)
+WS_TEST(an_index_without_torch_is_distinguished_from_one_that_fails)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;

@@ -164,7 +164,7 @@ WS_TEST(a_wheel_that_was_replaced_since_the_lock_is_refused)
 	pin.tree = NULL;
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "abi=1", NULL);
 	ws_torch_scene_forget(&s);
-	/* What the store has of the pinned one is that one. */
+	/* The store's entry for the pinned wheel is that wheel. */
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", &pin, &again), s.err);
 	assert_string_equal(again.tree->digest.hex, kit.tree->digest.hex);
 	assert_string_equal(again.wheel_sha256, kit.wheel_sha256);
@@ -172,7 +172,7 @@ WS_TEST(a_wheel_that_was_replaced_since_the_lock_is_refused)
 	ws_torch_scene_forget(&s);
 	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", &pin, &again), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "no index has the pinned");
-	pin.sha256 = ""; /* an index that told no digest when the lock was made */
+	pin.sha256 = ""; /* an index that gave no digest when the lock was made */
 	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", &pin, &again), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "is not the wheel that was locked");
 	assert_cure(s.err, WS_CURE_LOCK_UPDATE, "torch");
