@@ -1,4 +1,4 @@
-/* debian.c - two syntaxes, one kind of entry, one way to weigh it. */
+/* debian.c - apt has two syntaxes for the same entry. */
 #include "net/debian.h"
 
 #include "base/fs.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* One source: the fields that tell whose archive it is. */
+/* The fields that identify the owner of an archive. */
 struct entry {
 	struct ws_str types, uris, suites, components, signed_by;
 	bool disabled;

@@ -1,9 +1,9 @@
 /**
  * debian.h - the Debian mirror that this host uses
  *
- * From apt's own lists: sources.list(5), one line a source, and the deb822 form. Third parties and
- * security archives serve other files; their keyring, path and components show it.
- * Asks no server.
+ * Read from apt's lists: sources.list(5), one line per source, and the deb822 form. Archives of
+ * third parties and security archives have other files; they are recognised by keyring, path and
+ * components. Sends no request.
  */
 #ifndef WS_NET_DEBIAN_H
 #define WS_NET_DEBIAN_H

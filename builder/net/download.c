@@ -1,4 +1,4 @@
-/* download.c - what is asked for next, given what is there. Bytes on disk are partial.c's. */
+/* download.c - downloads that are resumed, hashed and checked; small texts. */
 #include "net/download.h"
 
 #include "base/fs.h"
@@ -30,7 +30,7 @@ enum partial_result {
 	PARTIAL_FAILED,
 };
 
-/* Ours, and still the file of that name: whoever had it before may have renamed it away. */
+/* The locked file still has this name: its last owner may have renamed it. */
 static bool
 is_current(int fd, const char *path)
 {
@@ -75,7 +75,7 @@ hash_what_is_there(struct partial *p, struct ws_err *err)
 	return got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", p->path);
 }
 
-/* The note is worth no error: without it the bytes are only harder to trust. */
+/* Without the note the bytes are only harder to trust. */
 static void
 read_note(struct partial *p)
 {
@@ -144,7 +144,7 @@ partial_add(struct partial *p, const void *bytes, size_t len, struct ws_err *err
 		if (put < 0) {
 			return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", p->path);
 		}
-		/* Step by step: what a full disk still took must be hashed too. */
+		/* One write at a time: bytes that a full disk accepted must be hashed, too. */
 		ws_hasher_add(p->hasher, next, (size_t)put);
 		p->len += (uint64_t)put;
 		next += put;
@@ -194,7 +194,7 @@ struct fetch {
 	struct ws_arena *a;
 	bool waiting; /* another process having the file was reported */
 	bool resumed; /* some bytes came before the last restart of this run */
-	bool whole;   /* parts have not worked: ask for the whole from now on */
+	bool whole;   /* ranges failed: request the whole file */
 };
 
 static uint64_t
@@ -224,7 +224,7 @@ fail_wrong(struct fetch *f, struct ws_err *err)
 	ws_err_set(err, WS_ERR_FETCH,
 		"'%s' from '%s' is not what was pinned: expected sha256 %s, got %s", f->request.subject,
 		ws_url_shown(file->url, f->a), file->sha256, file->digest.hex);
-	ws_err_cure(err, "nothing of it was used; the file on that server was replaced or damaged");
+	ws_err_cure(err, "it was not used; the file on that server was replaced or damaged");
 	ws_err_cure(err, "if the pin is wrong, correct it; else fetch the file from another server");
 	return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
@@ -240,7 +240,7 @@ finish(struct fetch *f, struct ws_err *err)
 		return partial_land(&f->partial, file->path, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
 	}
 	if (f->resumed) {
-		/* The older bytes may be to blame; only a file that came in one piece is evidence. */
+		/* The older bytes may be wrong; only a file received in one piece is evidence. */
 		f->whole = true;
 		return partial_restart(&f->partial, "", err) ? WS_ANSWER_ANEW : WS_ANSWER_FAIL;
 	}
@@ -249,7 +249,7 @@ finish(struct fetch *f, struct ws_err *err)
 	return WS_ANSWER_FAIL;
 }
 
-/* Bytes that are there can be built upon only if a mixture of two files would be noticed. */
+/* Existing bytes are continued only if a mixture of two files would be noticed. */
 static bool
 can_resume(const struct fetch *f)
 {
@@ -274,7 +274,7 @@ ask(struct fetch *f, struct ws_err *err)
 	return WS_BEGIN_GO;
 }
 
-/* WS_BEGIN_GO: the partial file is ours. */
+/* WS_BEGIN_GO: this process has locked the partial file. */
 static enum ws_begin
 acquire(struct fetch *f, struct ws_err *err)
 {
@@ -308,7 +308,7 @@ begin(struct ws_request *request, struct ws_err *err)
 	}
 	if (can_resume(f) && has_pin(f->file) && f->partial.len == f->file->size_bytes) {
 		f->resumed = true;
-		enum ws_answer answer = finish(f, err); /* only the renaming was missing */
+		enum ws_answer answer = finish(f, err); /* only the rename was missing */
 		if (answer != WS_ANSWER_ANEW) {
 			return answer == WS_ANSWER_GOOD ? WS_BEGIN_DONE : WS_BEGIN_FAIL;
 		}
@@ -316,7 +316,7 @@ begin(struct ws_request *request, struct ws_err *err)
 	return ask(f, err);
 }
 
-/* A gzip file may be announced as an encoding of its contents; that changes no byte of it. */
+/* Some servers label a gzip file as an encoding of its contents. Its bytes are unchanged. */
 static bool
 is_encoded(const struct fetch *f, const struct ws_reply *reply)
 {
@@ -327,7 +327,7 @@ is_encoded(const struct fetch *f, const struct ws_reply *reply)
 	return encoding[0] && !(gzip && is_gzip && has_pin(f->file));
 }
 
-/* The answer to a range: 206 for just what is missing, of the file that we have the start of. */
+/* A reply to a range request: 206, for exactly the missing bytes, of the same file. */
 static bool
 continues(const struct fetch *f, const struct ws_reply *reply)
 {
@@ -458,7 +458,7 @@ ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, s
 bool
 ws_download_each(struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err)
 {
-	struct ws_err why = {0}; /* of one that failed by itself, too */
+	struct ws_err why = {0}; /* also of a request that failed alone */
 	bool done = download(http, files, count, true, &why);
 	if (!done && err) {
 		*err = why;

@@ -1,9 +1,9 @@
 /**
- * download.h - files, whole and proved, several at a time
+ * download.h - files from servers, several at a time, checked; and small texts
  *
- * Each grows at its partial path, is resumed there by a later attempt or run, is hashed while it
- * comes, and appears under its final name only when digest and size are right. Two processes that
- * want the same file: one fetches, the other waits for it. Reading parts of a file: remote.h.
+ * A file grows at its partial path, where a later attempt or run resumes it. It is hashed as it
+ * comes and gets its final name only when digest and size are right. If two processes want the same
+ * file, one downloads it and the other waits. Parts of a file: range_source.h.
  */
 #ifndef WS_NET_DOWNLOAD_H
 #define WS_NET_DOWNLOAD_H
@@ -17,25 +17,25 @@ struct ws_download {
 	const char *partial; /**< where it grows; on the same file system, its folder exists */
 	const char *sha256;  /**< 64 lower-case digits; NULL or "": any, digest says which it was */
 	uint64_t size_bytes; /**< expected; 0: not known */
-	/* Filled in. */
+	/* Results. */
 	struct ws_digest digest;
 	uint64_t got_bytes;    /**< length of the file */
 	uint64_t wire_bytes;   /**< what came over the network for it in this run */
-	unsigned status;       /**< of the last reply, also after a failure; 0: none came */
-	bool is_absent;        /**< by that reply: reply.h */
-	struct ws_err failure; /**< ws_download_each: why it did not come; kind NONE: it came */
+	unsigned status;       /**< of the last reply, also after a failure; 0: no reply */
+	bool is_absent;        /**< ws_reply_is_absent of that reply */
+	struct ws_err failure; /**< ws_download_each: why the file failed; kind NONE: it is there */
 };
 
 /**
- * All of them, or the first failure; what the others received so far stays for another time.
- * A wrong digest names both, and the partial file is removed.
+ * Downloads all, or returns the first failure; received bytes stay for a later run. After a wrong
+ * digest the partial file is removed, and the error has both digests.
  */
 bool ws_download_all(
 	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
 
 /**
- * As many of them as come: what the network or a server does to one is that one's `failure`. False
- * for what this host does to us, and when the run is to stop.
+ * Downloads as many as possible: a failure of the network or a server is the `failure` of its file.
+ * False for failures of this host, and when the run is to stop.
  */
 bool ws_download_each(
 	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
@@ -46,9 +46,9 @@ struct ws_get {
 	const char *subject; /**< for messages; NULL: the URL */
 	const char *accept;  /**< NULL: anything */
 	size_t limit_bytes;  /**< of the text, after decompression */
-	/* Filled in. */
+	/* Results. */
 	bool is_too_long;      /**< it failed because of limit_bytes */
-	struct ws_reply reply; /**< also after a failure: status 404, 0 when there was no answer */
+	struct ws_reply reply; /**< also after a failure; status 0: no reply */
 	const char *final_url; /**< after redirects, without user and password, in the arena */
 };
 

@@ -1,6 +1,5 @@
-/* http.c - the session, the way of one request through redirects and repeated attempts, and the
- * loop over a batch: who starts when, who is too slow, are we to stop. Single attempts are
- * wire.c's, wording is fault.c's; what becomes of the bytes is the owner's. */
+/* http.c - sessions; one request through redirects and repeated attempts; the loop over a batch.
+ * Single attempts are in wire.c, messages in http_error.c. */
 #include "net/http.h"
 
 #include "base/arena.h"
@@ -12,49 +11,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_MS 100  /* stalls and stops are noticed this late */
-#define LATER_MS 250 /* between two questions whether another process is done */
+#define TICK_MS 100  /* resolution of stalls and stops */
+#define LATER_MS 250 /* pause of a request that another process serves */
 #define LONGEST_PAUSE_MS 30000
 #define MOST_RESTARTS 3           /* a file that changes more often is given up */
-#define PROGRESS_BYTES (1u << 20) /* this much more, and the failures before do not count */
+#define PROGRESS_BYTES (1u << 20) /* after this much progress earlier failures do not count */
 #define REFUSAL_BYTES (4u << 10)
 #define DISCARD_BYTES (64u << 10) /* of an error page, to keep its connection in use */
 
-/* Who we are at one server. */
+/* The login for one server. */
 struct login {
 	const char *origin; /* as in struct ws_url */
 	const char *user, *password;
 };
 
 struct ws_http {
-	struct ws_http_config config; /* defaults filled in */
+	struct ws_http_config config; /* with defaults */
 	struct ws_wire *wire;
-	WS_VEC(struct login) logins; /* of URLs that were asked so far, one an origin */
-	WS_VEC(const char *) silent; /* origins that gave an impatient session no answer */
+	WS_VEC(struct login) logins; /* of URLs requested so far, one per origin */
+	WS_VEC(const char *) silent; /* origins that did not answer an impatient session */
 	struct ws_arena *a;
 };
 
 enum state {
 	WAITING, /* until due_ms */
 	RUNNING,
-	HELD, /* connected, but its turn has not come */
+	HELD, /* connected, waiting for its turn */
 	DONE,
 };
 
 /* One request over all its attempts. */
 struct exchange {
-	struct ws_transfer transfer; /* first: what the wire hands back */
+	struct ws_transfer transfer; /* first: wire.c returns it */
 	struct run *run;
 	struct ws_request *request;
 	size_t number; /* in the batch */
 	enum state state;
-	struct ws_url hop; /* where redirects have led */
+	struct ws_url hop; /* the current URL, after redirects */
 	char range[64], if_range[224];
 	const char *headers[3 + WS_REQUEST_HEADERS];
 	enum ws_answer answer; /* of head() */
 	bool failed;           /* a callback has set the error */
 	unsigned failures, restarts, redirects;
-	uint64_t farthest_bytes; /* kept_bytes when failures were last forgotten */
+	uint64_t farthest_bytes; /* kept_bytes when failures was last reset */
 	uint64_t received;       /* of this hop's body */
 	uint64_t discarded;      /* of an error page */
 	uint64_t sent;           /* bytes of the request's body, as last seen */
@@ -164,7 +163,7 @@ subject_of(const struct exchange *x)
 	return x->request->subject ? x->request->subject : ws_url_shown(x->request->url, x->run->a);
 }
 
-/* A GET may be named as well, for what that means for redirects. */
+/* The method GET may be set to forbid redirects. */
 static bool
 is_sending(const struct ws_request *request)
 {
@@ -271,7 +270,7 @@ find_login(struct ws_http *http, const char *origin)
 	return NULL;
 }
 
-/* An index whose URL has a login names its files by URLs that have none. */
+/* An index whose URL has a login lists files by URLs without one. */
 static void
 remember_login(struct ws_http *http, const struct ws_url *url)
 {
@@ -304,7 +303,7 @@ ws_http_login(struct ws_http *http, const char *url, const char *user, const cha
 	return true;
 }
 
-/* One that redirects to a silent server is silent too. */
+/* A server that redirects to a silent server counts as silent. */
 static void
 note_silence(struct exchange *x)
 {
@@ -342,7 +341,7 @@ start_hop(struct exchange *x)
 	t->user = login ? login->user : NULL;
 	t->password = login ? login->password : NULL;
 	t->compressed = x->request->compressed;
-	t->alone = x->run->batch->in_order || x->failures > 0; /* HTTP/2 trouble is not met twice */
+	t->alone = x->run->batch->in_order || x->failures > 0; /* a repeated attempt avoids HTTP/2 */
 	t->head = on_head;
 	t->body = on_body;
 	t->arena = x->run->a;
@@ -376,11 +375,11 @@ finish(struct exchange *x)
 		next->state = RUNNING;
 		next->window_ms = ws_clock_ms();
 		ws_wire_resume(&next->transfer);
-		run->failed = next->failed; /* libcurl may not report what fails within the resumption */
+		run->failed = next->failed; /* libcurl may not report failures within ws_wire_resume */
 	}
 }
 
-/* The first attempt, or the next; false when there is a reason to fail. */
+/* Starts the first or next attempt; false: failed. */
 static bool
 start(struct exchange *x)
 {
@@ -414,7 +413,7 @@ start(struct exchange *x)
 	return start_hop(x);
 }
 
-/* Waits, then begins again; gives up when that was done often enough. */
+/* Schedules another attempt, or gives up after too many. */
 static void
 retry(struct exchange *x)
 {
@@ -486,7 +485,7 @@ follow_redirect(struct exchange *x)
 			"cannot %s '%s': '%s' redirects to '%s', which is not an http(s) URL", verb,
 			subject_of(x), x->hop.host, ws_url_shown(x->transfer.location, run->a));
 	}
-	if (x->request->method || x->request->signing) { /* headers may hold a session's token */
+	if (x->request->method || x->request->signing) { /* headers may contain a token */
 		ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects, which is not followed",
 			verb, subject_of(x), x->hop.host);
 		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
@@ -533,7 +532,7 @@ decide_status(struct exchange *x)
 	}
 }
 
-/* Its transfer has ended. */
+/* The transfer has ended. */
 static void
 decide(struct exchange *x)
 {
@@ -551,7 +550,7 @@ decide(struct exchange *x)
 		return;
 	}
 	if (x->transfer.end == WS_WIRE_DROPPED && ws_reply_is_good(&x->transfer.reply)) {
-		x->transfer.end = WS_WIRE_CUT; /* not by us */
+		x->transfer.end = WS_WIRE_CUT; /* the server cut it */
 	}
 	if (x->transfer.end == WS_WIRE_CUT && x->request->sends && x->transfer.reply.status >= 400) {
 		x->transfer.end = WS_WIRE_COMPLETE; /* refused before all of the body was sent */
@@ -650,7 +649,8 @@ start_due(struct run *run)
 	int64_t now = ws_clock_ms();
 	size_t end = run->batch->count;
 	if (run->batch->in_order && end - run->front > run->at_once) {
-		end = run->front + run->at_once; /* else those that wait would take the front's place */
+		end = run->front
+			+ run->at_once; /* else waiting requests would use the slot of the front one */
 	}
 	for (size_t i = 0; i < end && run->running < run->at_once && !run->failed; i++) {
 		struct exchange *x = &run->exchanges[i];
@@ -714,7 +714,7 @@ static bool
 stop_reading(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED,
 	size_t len WS_UNUSED, struct ws_err *err)
 {
-	/* A server that sends the whole has answered as well. */
+	/* A server that sends the whole file has answered, too. */
 	return ws_err_set(err, WS_ERR_FETCH, "enough");
 }
 

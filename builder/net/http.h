@@ -1,14 +1,17 @@
 /**
- * http.h - a session with the world's servers, and requests brought to their end
+ * http.h - a session of HTTP requests, with retries, redirects, time limits and logins
  *
- * Repeats what is worth repeating (broken connections, 408, 429, 5xx, with pauses), follows
- * redirects without carrying credentials to another host or from https to http, gives up on what
- * stalls, stops when asked. What is asked by whom: get.h, download.h, remote.h. Knows no
- * package index and no file. Credentials come from the URL or from netrc and never reach a message;
- * those of a URL serve for every later request to the same scheme, host and port.
+ * Repeats requests after broken connections, 408, 429 and 5xx, with pauses. Follows redirects, but
+ * never from https to http, and sends a login only to its own host. Gives up on stalled transfers
+ * and stops when the run is to stop. Files and small texts: download.h; parts of files:
+ * range_source.h. Logins come from the URL or from netrc and are in no message; a login of a URL
+ * serves all later requests to the same scheme, host and port.
+ *
+ * Redirects are followed here and not by libcurl: each hop is a request of its own, so no login of
+ * netrc can reach the next host (CVE-2024-11053 and CVE-2025-0167 of libcurl up to 8.11).
  *
  * Proxies are libcurl's: https_proxy, http_proxy, all_proxy, no_proxy. One session has one pool of
- * connections; not thread-safe.
+ * connections. Not thread-safe.
  */
 #ifndef WS_NET_HTTP_H
 #define WS_NET_HTTP_H
@@ -20,24 +23,23 @@
 
 struct ws_http;
 
-/** Zero stands for the default of each. Texts are copied; stop and events are borrowed. */
+/** Zero selects the default. Texts are copied; stop and events are borrowed. */
 struct ws_http_config {
 	const char *ca_path;     /**< certificates to trust, file or folder; see index_config.h */
 	const char *netrc_path;  /**< NULL: ~/.netrc */
-	bool offline;            /**< every request fails and says what is missing */
-	unsigned at_once;        /**< requests of a batch under way; 6 */
-	unsigned first_byte_ms;  /**< connecting and waiting for an answer, together; 60 000 */
-	unsigned stall_ms;       /**< fewer than stall_bytes in this time is a stall; 30 000 */
+	bool offline;            /**< every request fails with the name of the missing file */
+	unsigned at_once;        /**< concurrent requests of a batch; 6 */
+	unsigned first_byte_ms;  /**< from the start to the first byte of the reply; 60 000 */
+	unsigned stall_ms;       /**< fewer than stall_bytes in this time: a stall; 30 000 */
 	unsigned stall_bytes;    /**< 30 KiB */
 	unsigned retries;        /**< after the first attempt, without progress between; 4 */
-	unsigned pause_ms;       /**< before the first of them, then doubled, at most 30 s; 500 */
-	unsigned longest_wait_s; /**< a server that asks (Retry-After) for more is given up; 120 */
+	unsigned pause_ms;       /**< before the first retry, then doubled, at most 30 s; 500 */
+	unsigned longest_wait_s; /**< a longer Retry-After is an error; 120 */
 	unsigned redirects;      /**< 10 */
-	/** A server that gives no answer is not asked again: every later request to it fails at
-	 * once. */
+	/** After a server did not answer, all later requests to it fail at once. */
 	bool impatient;
-	struct ws_stop *stop;           /**< NULL: nothing stops us */
-	const struct ws_events *events; /**< NULL: none are sent */
+	struct ws_stop *stop;           /**< NULL: cannot be stopped */
+	const struct ws_events *events; /**< NULL: no events */
 };
 
 /** NULL on failure. */
@@ -49,27 +51,27 @@ void ws_http_close(struct ws_http *http);
 const struct ws_events *ws_http_events(const struct ws_http *http);
 
 /**
- * Every later request to the scheme, host and port of @a url has this user and password, as if they
- * stood in the URL. For logins that must not be in a URL, where others can see them.
+ * Uses this user and password for later requests to the scheme, host and port of the URL. For
+ * logins that must not be in a URL, where other users could read them.
  */
 bool ws_http_login(struct ws_http *http, const char *url, const char *user, const char *password,
 	struct ws_err *err);
 
-/** The server of @a url gave no answer to an impatient session. */
+/** The server of @a url did not answer an impatient session. */
 bool ws_http_is_silent(const struct ws_http *http, const char *url);
 
-/** What begin() says of the next attempt. */
+/** Result of ws_request.begin. */
 enum ws_begin {
 	WS_BEGIN_GO,
-	WS_BEGIN_LATER, /**< another process is at it: ask again shortly */
-	WS_BEGIN_DONE,  /**< nothing needs to be asked */
+	WS_BEGIN_LATER, /**< another process works on it: call begin again shortly */
+	WS_BEGIN_DONE,  /**< no request is needed */
 	WS_BEGIN_FAIL,  /**< err is set */
 };
 
-/** What head() and end() make of what came. */
+/** Result of ws_request.head and end. */
 enum ws_answer {
 	WS_ANSWER_GOOD,
-	WS_ANSWER_ANEW, /**< ask once more from the start: what is there has changed */
+	WS_ANSWER_ANEW, /**< repeat the request: the file changed */
 	WS_ANSWER_FAIL, /**< err is set */
 };
 
@@ -77,36 +79,35 @@ enum ws_answer {
 
 /** A request: first member of its owner's struct. Callbacks may be NULL, except body. */
 struct ws_request {
-	const char *url;     /**< may hold user:password@ */
+	const char *url;     /**< may contain user:password@ */
 	const char *subject; /**< for messages: a file name; NULL: the URL */
 	const char *accept;  /**< NULL: anything */
-	bool compressed;     /**< a text: ask for gzip and undo it; no ranges then */
+	bool compressed;     /**< a text: accepts gzip and decodes it; without ranges */
 	const char *method;  /**< NULL: GET. With a method or signing, a redirect is an error. */
 	const char *signing; /**< "aws:amz:REGION:s3": signed, not basic (wire.h); NULL: basic */
 	const struct ws_body *sends; /**< NULL: nothing */
-	const char *const *headers;  /**< more of them, at most WS_REQUEST_HEADERS */
+	const char *const *headers;  /**< additional ones, at most WS_REQUEST_HEADERS */
 	size_t header_count;
-	bool direct; /**< through no proxy, whatever the environment says */
-	struct ws_buf
-		*refusal;       /**< gets the first 4 KiB of a reply that is not 2xx; NULL: not wanted */
-	char range[48];     /**< "0-99", "100-", "-65536"; "": the whole */
-	char if_range[208]; /**< only if this validator still holds; "": whatever is there */
+	bool direct;            /**< never through a proxy */
+	struct ws_buf *refusal; /**< gets the first 4 KiB of a reply that is not 2xx; may be NULL */
+	char range[48];         /**< "0-99", "100-", "-65536"; "": the whole */
+	char if_range[208];     /**< only if this validator still matches; "": unconditional */
 	/** Before each attempt: sets range and if_range. */
 	enum ws_begin (*begin)(struct ws_request *request, struct ws_err *err);
 	/** The head of a 2xx, or of a 416 (the range is not there). */
 	enum ws_answer (*head)(
 		struct ws_request *request, const struct ws_reply *reply, struct ws_err *err);
-	/** The next bytes of a 2xx; false ends the batch. */
+	/** The next bytes of a 2xx body; false ends the batch. */
 	bool (*body)(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err);
-	/** The body came whole. */
+	/** The body is complete. */
 	enum ws_answer (*end)(struct ws_request *request, struct ws_err *err);
-	uint64_t kept_bytes;       /**< the owner's: what the next attempt does not fetch again */
-	struct ws_arena *final_in; /**< where final_url goes; NULL: not wanted */
+	uint64_t kept_bytes; /**< set by the owner: bytes that the next attempt does not request */
+	struct ws_arena *final_in; /**< arena of final_url; NULL: not wanted */
 	const char *final_url;     /**< after redirects, without user and password */
-	struct ws_err *failure;    /**< gets it, in a batch of `each`; NULL: not wanted */
+	struct ws_err *failure;    /**< gets the failure, in a batch of `each`; may be NULL */
 	struct ws_reply reply;     /**< of the last attempt */
 	uint64_t wire_bytes;       /**< body bytes received over all attempts */
-	unsigned attempts;         /**< that reached for a server */
+	unsigned attempts;         /**< that contacted a server */
 };
 
 /** Requests that run together. */
@@ -114,15 +115,17 @@ struct ws_batch {
 	struct ws_request *const *requests;
 	size_t count;
 	unsigned at_once; /**< 0: the session's */
-	/** Bodies come one after the other in the order given; later requests wait with open
-	 * connections of their own, holding at most one buffer (64 KiB) each. */
+	/**
+	 * Bodies are delivered one after the other in the given order; later requests wait with open
+	 * connections and at most one buffer (64 KiB) each.
+	 */
 	bool in_order;
-	bool each; /**< a failure ends its own request and no other; not with in_order */
+	bool each; /**< a failure ends only its own request; not with in_order */
 };
 
 /**
- * Brings all to their end, or the first failure and hangs up on the others. Failures are
- * WS_ERR_FETCH and name the request; its reply.status says which status it was, 0 for none.
+ * Runs all requests. The first failure cancels the others. Failures are WS_ERR_FETCH and name the
+ * request; reply.status is its status, 0 without a reply.
  */
 bool ws_http_run(struct ws_http *http, const struct ws_batch *batch, struct ws_err *err);
 

@@ -2,7 +2,7 @@
 
 static const struct {
 	unsigned status;
-	const char *what; /* after "'host' " */
+	const char *what; /* follows the name of the host */
 } statuses[] = {
 	{400, "rejected the request"},
 	{401, "requires a login"},
@@ -63,7 +63,7 @@ cure_login(const struct ws_http_error *e, struct ws_err *err)
 		e->host);
 }
 
-/* What is broken on their side. */
+/* The server is at fault. */
 static void
 cure_later(const struct ws_http_error *e, struct ws_err *err)
 {

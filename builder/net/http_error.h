@@ -1,7 +1,7 @@
 /**
- * http_error.h - why a request failed, in plain words, and what to do about it
+ * http_error.h - messages and cures for failed requests
  *
- * One table of statuses and one of broken connections. Decides nothing.
+ * One table of statuses and one of broken connections. Cures are for mirrors, proxies and logins.
  */
 #ifndef WS_NET_HTTP_ERROR_H
 #define WS_NET_HTTP_ERROR_H
@@ -9,11 +9,11 @@
 #include "net/wire.h"
 
 struct ws_http_error {
-	const char *subject; /**< what was wanted: a file name or a URL that may be shown */
-	const char *host;    /**< who was asked last */
-	bool had_login;      /**< a user and password that we know went along, not netrc's */
-	bool sending;        /**< something was to be changed there, not fetched */
-	bool offline;        /**< no server was asked */
+	const char *subject; /**< a file name, or a URL without its login */
+	const char *host;    /**< the last host */
+	bool had_login;      /**< a known login was sent, not one of netrc */
+	bool sending;        /**< the request was to change something, not to fetch */
+	bool offline;        /**< no request was sent */
 	unsigned attempts;
 	const struct ws_transfer *transfer; /**< the last attempt; NULL when offline */
 };

@@ -1,4 +1,4 @@
-/* index.c - which page of which index. Reading pages is index_page.c's. */
+/* index.c - which page of which index. Pages are read in index_page.c. */
 #include "net/index.h"
 
 #include "base/arena.h"
@@ -9,13 +9,13 @@
 #include <string.h>
 
 #define LARGEST_PAGE ((size_t)16 << 20)
-#define LARGEST_TREE ((size_t)3 << 20) /* JSON takes twelve times its size to read, HTML nothing */
+#define LARGEST_TREE ((size_t)3 << 20) /* reading JSON needs twelve times its size */
 
-/* A question that was asked. */
+/* A requested page. */
 struct asked {
 	const char *index, *package;
 	const struct ws_index_page *page; /* NULL: not there */
-	bool refused;                     /* 403: not there, or not for us */
+	bool refused;                     /* 403: absent, or a login is missing */
 };
 
 struct ws_index {
@@ -45,7 +45,7 @@ recall(const struct ws_index *x, const char *index, const char *package)
 	return NULL;
 }
 
-/* A large page is asked for in the form that is read without a tree. */
+/* A large page is requested as HTML, which is read without a tree. */
 static bool
 get_page(struct ws_index *x, struct ws_get *get, struct ws_buf *text, struct ws_err *err)
 {
@@ -62,7 +62,7 @@ get_page(struct ws_index *x, struct ws_get *get, struct ws_buf *text, struct ws_
 	return ws_get_text(x->http, get, x->a, text, err);
 }
 
-/* Fetches and reads; the page stays NULL when the index has no such package. */
+/* Downloads and reads the page; NULL if the index does not have the package. */
 static bool
 ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *err)
 {
@@ -153,7 +153,7 @@ find_on_page(const struct ws_index_page *page, const char *name, const char *sha
 		if (strcmp(file->name, name) != 0) {
 			continue;
 		}
-		/* An index without digests may have it: the download will show. */
+		/* An index without digests may have it; the download decides. */
 		if (!is_pinned(sha256) || !file->sha256[0] || strcmp(file->sha256, sha256) == 0) {
 			return file;
 		}
@@ -229,7 +229,7 @@ ws_index_find(struct ws_index *x, const struct ws_index_list *list, const char *
 		}
 		last = page;
 		if (!is_pinned(sha256) && !list->all) {
-			break; /* without a pin the first index that has the package is the one to trust */
+			break; /* without a pin only the first index that has the package is trusted */
 		}
 	}
 	fail_not_found(x, list, package, file_name, other, last, err);

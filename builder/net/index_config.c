@@ -1,6 +1,5 @@
-/* index_config.c - one list of sources; the first that names a role has it. pip's own files are
- * pip_config.c's. Of uv's the variables are read and uv.toml is not: neither Debian 12 nor Ubuntu
- * 24.04 has a TOML library for C, and a part of TOML would misread the rest. */
+/* index_config.c - the first source that names a role sets it. Only the variables of uv are read,
+ * not uv.toml: Debian 12 and Ubuntu 24.04 have no TOML library for C. */
 #include "net/index_config.h"
 
 #include "base/arena.h"
@@ -12,7 +11,7 @@
 #include <string.h>
 
 #define DEFAULT_ROLE "default"
-#define PREBUILT_ROLE "prebuilt" /* its places may be folders */
+#define PREBUILT_ROLE "prebuilt" /* its entries may be folders */
 
 /* ---- pip's settings ---- */
 
@@ -161,7 +160,7 @@ ws_pip_config_read(const struct ws_user_env *env, struct ws_arena *a)
 
 /* ---- roles ---- */
 
-/* A role that is being filled by one source. */
+/* A role and the source that sets it. */
 struct filling {
 	const char *role, *from;
 	WS_VEC(const char *) urls;
@@ -183,7 +182,7 @@ find_role(struct gathered *g, const char *role)
 	return NULL;
 }
 
-/* Nothing when another source, with a better right, has the role. */
+/* Ignored if a source with higher priority has set the role. */
 static void
 add_url(struct gathered *g, const char *role, const char *url, const char *from)
 {
@@ -204,7 +203,7 @@ ws_index_place_is_folder(const char *place)
 	return !strstr(place, "://");
 }
 
-/* What a person typed is seen from where we run; files give absolute paths. */
+/* A typed path is relative to the working directory; files contain absolute paths. */
 static bool
 add_folder(
 	struct gathered *g, const char *role, const char *path, const char *from, struct ws_err *err)
@@ -218,7 +217,7 @@ add_folder(
 	return true;
 }
 
-/* Of our own sources: must be a URL. */
+/* From wheelsmith's own sources: an error if it is not a URL. */
 static bool
 add_own(struct gathered *g, const char *role, const char *url, const char *from, struct ws_err *err)
 {
@@ -233,7 +232,7 @@ add_own(struct gathered *g, const char *role, const char *url, const char *from,
 	return true;
 }
 
-/* Of other tools: what is not a URL is theirs. */
+/* From other tools: anything but a URL is ignored. */
 static void
 add_foreign(struct gathered *g, const char *url, const char *from)
 {
@@ -291,7 +290,7 @@ add_variable(struct gathered *g, const struct ws_user_env *env, struct ws_err *e
 	return add_words(g, words, count, "WHEELSMITH_INDEX", err);
 }
 
-/* Those who name only additional indexes mean: besides the usual one. */
+/* Settings with only additional indexes also use the default one. */
 static void
 add_pip(struct gathered *g, const struct ws_pip_config *pip)
 {
@@ -314,7 +313,7 @@ without_name(const char *word)
 	return equals && sign && equals < sign ? equals + 1 : word;
 }
 
-/* uv asks the additional ones before the default one. */
+/* uv searches additional indexes before the default one. */
 static void
 add_uv(struct gathered *g, const struct ws_user_env *env)
 {
@@ -339,7 +338,7 @@ add_uv(struct gathered *g, const struct ws_user_env *env)
 	}
 }
 
-/* A uv.toml that might name an index which is not asked; NULL when there is none. */
+/* A uv.toml that may name an index; NULL: there is none. */
 static const char *
 find_uv_toml(const struct ws_user_env *env, struct ws_arena *a)
 {
@@ -355,7 +354,7 @@ find_uv_toml(const struct ws_user_env *env, struct ws_arena *a)
 	return NULL;
 }
 
-/* A packaged libcurl looks where Debian has its certificates. NULL where they are there. */
+/* A packaged libcurl looks for certificates where Debian has them. NULL if they are there. */
 static const char *
 other_trust(const struct ws_user_env *env, struct ws_arena *a)
 {

@@ -1,11 +1,19 @@
 /**
- * index_config.h - which indexes to ask, and whom to trust
+ * index_config.h - the package indexes and certificates to use
  *
- * By role ("default", "torch", "prebuilt"), each role from the first of: --index, the matrix, the
- * user's configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip
- * named when this program was configured. Also the certificates and the netrc that pip and curl
- * would use. URLs may hold credentials: show them with ws_url_shown only. Of the role "prebuilt" a
- * place may be a folder instead: its absolute path.
+ * Each role ("default", "torch", "prebuilt") has the indexes of the first of these sources that
+ * names it:
+ *
+ * 1. --index
+ * 2. the matrix
+ * 3. the user's configuration
+ * 4. WHEELSMITH_INDEX
+ * 5. pip's settings
+ * 6. uv's variables (not uv.toml)
+ * 7. the index that pip used when this program was configured
+ *
+ * Also the certificates and the netrc that pip and curl would use. URLs may contain logins: print
+ * them with ws_url_shown only. An entry of the role "prebuilt" may be a folder: its absolute path.
  */
 #ifndef WS_NET_INDEX_CONFIG_H
 #define WS_NET_INDEX_CONFIG_H
@@ -14,11 +22,11 @@
 #include "model/matrix.h"
 #include "net/index.h"
 
-/** What was said, and where. All may be empty. */
+/** The sources. All may be empty. */
 struct ws_index_sources {
-	const char *const *options; /**< typed by a person: "URL" or "ROLE=URL" each */
+	const char *const *options; /**< of the command line: "URL" or "ROLE=URL" each */
 	size_t option_count;
-	const char *options_from;           /**< what those are called: the option */
+	const char *options_from;           /**< the name of that option */
 	const struct ws_index_role *matrix; /**< "indexes" of the matrix */
 	size_t matrix_count;
 	const struct ws_index_role *user; /**< "indexes" of the user's configuration */
@@ -40,27 +48,26 @@ struct ws_index_config {
 	const char *ca_path; /**< NULL: libcurl's own */
 	const char *ca_from; /**< "SSL_CERT_FILE", ..., a distribution's own path; NULL with ca_path */
 	const char *netrc_path; /**< NETRC; NULL: ~/.netrc */
-	const char *unread;     /**< a uv.toml that is there while nobody else names an index; NULL */
+	const char *unread;     /**< a uv.toml while no other source names an index; NULL: none */
 };
 
 /**
- * WS_ERR_CONFIG when one of our own sources names something that is not an http or https URL; what
- * pip and uv can use and we cannot (folders) is passed over.
+ * WS_ERR_CONFIG if one of our own sources names something that is not an http or https URL. Entries
+ * of pip and uv that cannot be used here (folders) are skipped.
  */
 bool ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 	struct ws_index_config *config, struct ws_err *err);
 
-/** What was said for this role itself; NULL: nothing. */
+/** The indexes set for this role itself; NULL: none. */
 const struct ws_index_choice *ws_index_config_choice(
 	const struct ws_index_config *config, const char *role);
 
-/** A place is a folder, not a URL. */
+/** The entry is a folder, not a URL. */
 bool ws_index_place_is_folder(const char *place);
 
 /**
- * Where files of this role are: the role's own indexes, then the default ones. The list asks all of
- * them when the role has its own, because those add builds to what the default index has. NULL
- * stands for "default". Empty when no index is known.
+ * The indexes of this role, then the default ones. All of them are searched if the role has its
+ * own, because those add builds to the default index. NULL stands for "default". May be empty.
  */
 struct ws_index_list ws_index_config_list(
 	const struct ws_index_config *config, const char *role, struct ws_arena *a);

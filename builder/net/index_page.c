@@ -19,14 +19,14 @@ const char ws_index_page_accept[] = "application/vnd.pypi.simple.v1+json, "
 
 const char ws_index_page_accept_html[] = "application/vnd.pypi.simple.v1+html, text/html;q=0.5";
 
-/* A page that is being read. */
+/* State of reading one page. */
 struct reading {
 	struct ws_index_page *page;
-	const char *base;        /* what links are relative to */
-	const char *bad_version; /* a version that we do not know; NULL: none */
+	const char *base;        /* base of relative links */
+	const char *bad_version; /* an unknown version; NULL: none */
 	WS_VEC(struct ws_index_file) files;
 	struct ws_arena *a;
-	struct ws_arena *scratch; /* for what is taken apart: pages may have 50 000 files */
+	struct ws_arena *scratch; /* temporary; pages may have 50 000 files */
 };
 
 /* "1.0", "1.4": major version 1 stays readable whatever the minor one is (PEP 629). */
@@ -60,8 +60,8 @@ digest_of_fragment(const char *fragment, struct ws_arena *a)
 	return "";
 }
 
-/* Takes the address apart; false when it is not a file's. @a name may be NULL. What it sets in @a
- * file is in scratch, except the digest. */
+/* Parses the address; false when it is not that of a file. @a name may be NULL. Except the
+ * digest, members of @a file point into scratch. */
 static bool
 read_address(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
 {
@@ -91,7 +91,7 @@ add_file(struct reading *r, const char *name, const char *address, struct ws_ind
 	ws_arena_rewind(r->scratch, mark);
 }
 
-/* Most files of a page say the same. */
+/* Most files of a page have the same requirement. */
 static const char *
 requirement(struct reading *r, const char *text)
 {

@@ -1,7 +1,7 @@
 /**
- * progress.h - one transfer as events: started, so far, done
+ * progress.h - one transfer as events: started, progress, done
  *
- * Says "so far" at most ten times a second. Knows nothing of what is transferred.
+ * At most ten progress events a second. Independent of the protocol.
  */
 #ifndef WS_NET_PROGRESS_H
 #define WS_NET_PROGRESS_H
@@ -9,7 +9,7 @@
 #include "base/event.h"
 
 struct ws_progress {
-	const struct ws_events *events; /**< NULL: none are sent */
+	const struct ws_events *events; /**< NULL: no events */
 	const char *subject;            /**< the file */
 	const char *from;               /**< the host; NULL: not known */
 	uint64_t total_bytes;           /**< 0: not known */
@@ -17,13 +17,16 @@ struct ws_progress {
 	bool is_begun;
 };
 
-/** Tells the start, the first time it is called. */
+/** Emits the start event on the first call. */
 void ws_progress_begin(struct ws_progress *p, uint64_t total_bytes);
 
-/** @a done_bytes of the file are there. */
+/** Reports that @a done_bytes of the file are there. */
 void ws_progress_move(struct ws_progress *p, uint64_t done_bytes);
 
-/** All is there; @a wire_bytes came over the network for it. Nothing if it never began. */
+/**
+ * Emits the end event; @a wire_bytes were received for the file. Does nothing before the start
+ * event.
+ */
 void ws_progress_end(struct ws_progress *p, uint64_t wire_bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SPANS_AT_ONCE 3 /* hides a cold server's first byte; each waits with one buffer */
+#define SPANS_AT_ONCE 3 /* hides the latency of a slow server; each waits with one buffer */
 
 static bool
 fail_no_ranges(struct ws_range_source *r, struct ws_err *err)
@@ -96,7 +96,7 @@ ask_part(struct tail *t, const char *range, struct ws_err *err)
 	return ok;
 }
 
-/* True when the tail is what was asked for, up to the very end of the file. */
+/* The tail has the requested length and ends at the end of the file. */
 static bool
 is_tail(const struct ws_range_source *r, uint64_t wanted)
 {
@@ -104,8 +104,8 @@ is_tail(const struct ws_range_source *r, uint64_t wanted)
 	return r->tail.len == len && r->tail_offset == r->source.size - len;
 }
 
-/* Not every server knows "the last N bytes" (object stores behind some mirrors do not): then the
- * first byte tells the length, and the tail is asked for by its offset. */
+/* Some servers do not support "the last N bytes" (object stores behind some mirrors). Then the
+ * length comes from a request for the first byte, and the tail is requested by its offset. */
 static bool
 ask_by_offset(struct tail *t, struct ws_err *err)
 {
@@ -161,7 +161,7 @@ ws_range_source_close(struct ws_range_source *r)
 
 struct reading;
 
-/* The part of a span that lies before the tail. */
+/* The bytes of a span before the tail. */
 struct part {
 	struct ws_request request; /* first */
 	struct reading *reading;
@@ -170,7 +170,7 @@ struct part {
 	uint64_t end;
 };
 
-/* One call of read: its spans in order, some from the network, some from the tail. */
+/* One call of read: its spans in order, from the network or from the tail. */
 struct reading {
 	struct ws_range_source *r;
 	const struct ws_span *spans;
@@ -194,7 +194,7 @@ give_from_tail(const struct ws_range_source *r, const struct ws_span *span, stru
 		span->self, r->tail.data + (from - r->tail_offset), (size_t)(end - from), err);
 }
 
-/* What the tail holds of the spans before @a until. */
+/* Delivers the spans before @a until from the tail. */
 static bool
 give_ready(struct reading *g, size_t until, struct ws_err *err)
 {
@@ -214,7 +214,7 @@ part_begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
 	return WS_BEGIN_GO;
 }
 
-/* Tags are compared with tags and dates with dates; an answer that has neither proves nothing. */
+/* Tags are compared with tags and dates with dates; a reply with neither is accepted. */
 static bool
 is_same_version(const struct ws_range_source *r, const struct ws_reply *reply)
 {
@@ -273,7 +273,7 @@ part_end(struct ws_request *request, struct ws_err *err)
 {
 	struct part *p = (struct part *)request;
 	if (p->next < p->end) {
-		return WS_ANSWER_ANEW; /* from the byte that was reached */
+		return WS_ANSWER_ANEW; /* continues at the next byte */
 	}
 	return give_ready(p->reading, p->number + 1, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
 }

@@ -1,12 +1,11 @@
-/* url.c - what text alone can tell of a URL. Taking apart and joining are wire.c's. */
+/* url.c - operations on any text. Parsing and joining are in wire.c. */
 #include "net/url.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-/* The length of "scheme://", with as many slashes as there are: libcurl takes one to three. 0 when
- * there is none. */
+/* Length of "scheme://" with all of its slashes: libcurl accepts one to three. 0: no scheme. */
 static size_t
 scheme_length(const char *text)
 {
@@ -19,15 +18,15 @@ scheme_length(const char *text)
 	return len + 1 + strspn(text + len + 1, "/");
 }
 
-/* True for what may stand between a host's ':' and the path. */
+/* A port may be between a host's ':' and the path. */
 static bool
 is_port(const char *text, size_t len)
 {
 	return len > 0 && strspn(text, "0123456789") == len;
 }
 
-/* Where the host starts: after the last '@' that can end a login. A password with a raw '/' or '#'
- * in it makes the host look like "user:secr"; a port that is not a number shows it. */
+/* Start of the host: after the last '@' that can end a login. A raw '/' or '#' in a password
+ * makes the host look like "user:secr"; its port is then not a number. */
 static const char *
 skip_login(const char *text, size_t scheme)
 {

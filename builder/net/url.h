@@ -1,9 +1,9 @@
 /**
- * url.h - URLs: taken apart, joined, shown
+ * url.h - URLs: parsed, joined, printed without secrets
  *
- * Taken apart and joined by libcurl's own parser (wire.c), so that the host which is judged is the
- * host that is connected to. Showing is by text (url.c), because what must be shown may not be a
- * URL. Only http and https are URLs here. Texts live in the arena that is passed.
+ * Only http and https are URLs here. They are parsed and joined by libcurl's parser (wire.c), so
+ * that the checked host is the host of the connection. Printing works on any text (url.c). Texts
+ * live in the arena that is passed.
  */
 #ifndef WS_NET_URL_H
 #define WS_NET_URL_H
@@ -12,15 +12,15 @@
 #include "base/err.h"
 
 struct ws_url {
-	const char *plain;    /**< without user, password and fragment: what is asked for */
+	const char *plain;    /**< without user, password and fragment */
 	const char *origin;   /**< "https://host:443": scheme, host and port, lower case */
 	const char *host;     /**< lower case; an IPv6 address in brackets */
-	const char *user;     /**< percent-decoded; NULL: none stands there */
-	const char *password; /**< percent-decoded; "" when only a user stands there, NULL without */
+	const char *user;     /**< percent-decoded; NULL: absent */
+	const char *password; /**< percent-decoded; "" with a user alone, NULL without */
 	bool is_https;
 };
 
-/** What is not an http or https URL is WS_ERR_CONFIG; the message holds no password. */
+/** WS_ERR_CONFIG if @a text is not an http or https URL; the message has no password. */
 bool ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, struct ws_err *err);
 
 /**
@@ -29,16 +29,16 @@ bool ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, stru
  */
 char *ws_url_join(const char *base, const char *reference, struct ws_arena *a);
 
-/** Whether a user or password may stand there. Takes any text; when in doubt, true. */
+/** Whether the text may contain a user or password; true if in doubt. */
 bool ws_url_has_login(const char *text);
 
 /**
- * For people and logs: without user and password, and with what follows '?' left out, where signed
- * URLs keep their secrets. Takes any text, cuts rather too much than too little.
+ * For messages: without user and password, and without the query, where signed URLs have their
+ * secrets. Accepts any text; removes too much rather than too little.
  */
 char *ws_url_shown(const char *text, struct ws_arena *a);
 
-/** The same without a sign of what was left out: for what is published. */
+/** The same without "?..." for a removed query: for publication. */
 char *ws_url_bare(const char *text, struct ws_arena *a);
 
 /** The last part of the path, percent-decoded: "torch-2.5.1+cu124.whl". "" when there is none. */

@@ -1,5 +1,5 @@
-/* wire.c - the door to libcurl: its multi interface, and its URL parser for url.h. Foreign errors
- * become an enum ws_wire_end and a text here. Deciding, repeating and waiting are http.c's. */
+/* wire.c - the door to libcurl: its multi interface, and its URL parser for url.h. Its errors
+ * become an enum ws_wire_end and a text. Retries and time limits are in http.c. */
 #include "net/wire.h"
 
 #include "base/fs.h"
@@ -106,7 +106,7 @@ give_body(char *to, size_t size, size_t count, void *transfer)
 	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
 
-/* libcurl sends the body again when a connection that was kept turns out to be closed. */
+/* libcurl repeats the body when a kept connection was closed. */
 static int
 seek_body(void *transfer, curl_off_t offset, int origin)
 {
@@ -192,7 +192,7 @@ set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
 	}
 }
 
-/* netrc is read by libcurl, which tells nobody whether it had a login for this host. */
+/* libcurl reads netrc and does not report whether it had a login for this host. */
 static int
 on_trace(CURL *easy WS_UNUSED, curl_infotype type, char *text, size_t len, void *self)
 {
@@ -426,7 +426,7 @@ ws_wire_connect(const struct ws_wire_peer *peer, int stop_fd, struct ws_err *err
 	char *url = NULL;
 	int fd = -1;
 	if (peer->proxy && ws_starts_with(peer->proxy, "https:")) {
-		ws_err_set(err, WS_ERR_FETCH, "a proxy that speaks TLS itself cannot connect us");
+		ws_err_set(err, WS_ERR_FETCH, "a proxy with an https URL is not supported here");
 		return -1;
 	}
 	curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -473,7 +473,7 @@ is_web(const char *scheme)
 	return scheme && (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
 }
 
-/* False when it stands there but cannot be decoded, as %00. */
+/* False if it is there but cannot be decoded, as %00. */
 static bool
 read_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 {

@@ -41,7 +41,7 @@ ws_index_source_find(
 	const char *named, struct ws_arena *a, struct ws_index_source *source, struct ws_err *err)
 {
 	names found = {0};
-	char *real = realpath(named, NULL); /* the memory of digests is by absolute names */
+	char *real = realpath(named, NULL); /* the ledger has absolute names */
 	const char *path = ws_arena_strdup(a, real);
 	free(real);
 	if (!path) {
@@ -69,7 +69,7 @@ refuse(const char *path, const char *why, struct ws_err *err)
 	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a result of a GPU check: %s", path, why);
 }
 
-/* The first case that is not right; NULL: all are. */
+/* The first wrong case; NULL: all are right. */
 static const char *
 find_wrong(const struct ws_json *cases, struct ws_arena *a)
 {
@@ -82,7 +82,7 @@ find_wrong(const struct ws_json *cases, struct ws_arena *a)
 	return NULL;
 }
 
-/* Why it does not count as right; NULL: it does. */
+/* Why the result is not a pass; NULL: it is. */
 static const char *
 judge(const struct ws_json *root, const struct ws_json *cases, struct ws_arena *a)
 {
@@ -132,7 +132,7 @@ const char *
 ws_gpu_check_refusal(const struct ws_map *checks, const char *sha256)
 {
 	const char *why = ws_map_get(checks, sha256);
-	return !why ? "there is no result of a GPU check of this wheel" : why[0] ? why : NULL;
+	return !why ? "no result of a GPU check names this wheel" : why[0] ? why : NULL;
 }
 
 #define LARGEST_TEXT ((size_t)16 << 20)
@@ -140,8 +140,8 @@ ws_gpu_check_refusal(const struct ws_map *checks, const char *sha256)
 
 /* ---- build.json ---- */
 
-/* "cu.12.4.torch.2.5.sm.80.90ptx" of "demo-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx"; NULL: of no
- * torch. */
+/* The label "cu.12.4.torch.2.5.sm.80.90ptx" of the cell
+ * "demo-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx"; NULL: a cell without torch. */
 static const char *
 label_of_cell(const char *cell, struct ws_arena *a)
 {
@@ -228,7 +228,7 @@ check_record(struct ws_zip *zip, const char *folder, struct ws_arena *a, const c
 	const struct ws_zip_entry *record = ws_zip_find(zip, ws_path_join(a, folder, "RECORD", NULL));
 	WS_AUTO_BUF struct ws_buf text = {0};
 	if (!record) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "there is no RECORD");
+		return ws_err_set(err, WS_ERR_PUBLISH, "the wheel has no RECORD");
 	}
 	return ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
 		&& ws_record_held(zip, ws_buf_str(&text), NULL, a, wrong, err);
@@ -236,7 +236,7 @@ check_record(struct ws_zip *zip, const char *folder, struct ws_arena *a, const c
 
 /* ---- where it stands ---- */
 
-/* What METADATA asks of torch, whatever the environment; NULL: nothing. */
+/* The specifiers of torch in METADATA without a marker; NULL: torch is not required. */
 static const char *
 torch_specifiers(const struct ws_metadata_info *metadata)
 {
@@ -255,7 +255,8 @@ is_for_any(const struct ws_wheel_name *name)
 	return name->platform_count == 1 && strcmp(name->platforms[0], "any") == 0;
 }
 
-/* Ours says by its label what it depends on; a stranger's is where it was judged. */
+/* The label of a wheel of wheelsmith has what it depends on; other wheels are placed where they
+ * were judged. */
 static void
 place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 	const struct ws_index_trusted *trusted, struct ws_arena *a)
@@ -280,7 +281,7 @@ place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 	}
 }
 
-/* Its architectures are in its name twice if it is ours: in the label and in what was measured. */
+/* A wheel of wheelsmith has its architectures twice: in the label and in wheelsmith.json. */
 static const char *
 compare_archs(const struct ws_index_entry *entry, struct ws_arena *a)
 {
@@ -317,8 +318,8 @@ read_facts(struct ws_zip *zip, const char *folder, struct ws_arena *a, const str
 	return true;
 }
 
-/* What METADATA says of a licence that not everybody may use. A reader of words, no judge of law:
- * it says so where nobody can have missed to mean it. */
+/* A licence that restricts use, by clear words in METADATA; NULL: none found. This is not legal
+ * advice. */
 static const char *
 find_restriction(
 	const struct ws_metadata_info *info, const struct ws_buf *metadata, struct ws_arena *a)

@@ -17,7 +17,7 @@ static const char *const kinds[] = {
 
 /* ---- what follows from the rest ---- */
 
-/* CPython 3.7 to 3.37, free-threaded ones in the upper half. */
+/* A bit for each of CPython 3.7 to 3.37; free-threaded ones in the upper half. */
 static uint64_t
 pythons_of(const struct ws_wheel_name *name)
 {
@@ -104,7 +104,7 @@ is_sha256(const char *text)
 	return text && ws_digest_parse(text, &digest) && ws_digest_is(&digest, text);
 }
 
-/* "variant", which most wheels do not have. */
+/* "variant"; most wheels have none. */
 static bool
 read_variant(const struct ws_json *item, struct ws_index_entry *entry, struct ws_arena *a)
 {

@@ -1,8 +1,8 @@
 /**
- * catalog.h - which wheels an index has, and what is known of each: index.json
+ * catalog.h - the wheels of an index and the facts about each: index.json
  *
- * The one file that an index is made from: all pages follow from it. Reads and writes the text;
- * touches no wheel (admit.h) and no folder (target.h). The schema is schemas/index-1.json.
+ * All pages are made from this file. Reads, changes and writes the text; opens no wheel (admit.h)
+ * and no folder (index_folder.h). The schema is schemas/index-1.json.
  */
 #ifndef WS_PUBLISH_CATALOG_H
 #define WS_PUBLISH_CATALOG_H
@@ -13,13 +13,13 @@
 #include "base/text.h"
 #include "model/wheel_name.h"
 
-/** On what a wheel depends, the more the later. In a path the last that fits a release answers. */
+/** Dependencies of a wheel, in rising number. In a path the wheels with the highest kind answer. */
 enum ws_index_kind {
-	WS_INDEX_UNPLACED, /**< nobody knows where it loads: in all/ alone */
-	WS_INDEX_NONE,     /**< Python only: everywhere */
+	WS_INDEX_UNPLACED, /**< unknown: listed in all/ only */
+	WS_INDEX_NONE,     /**< no dependency: listed everywhere */
 	WS_INDEX_C_ABI,    /**< a major version of CUDA */
 	WS_INDEX_STABLE,   /**< a major version of CUDA, the torch of its label and later ones */
-	WS_INDEX_BOUND,    /**< the CUDA and the torch of its labels, nothing else */
+	WS_INDEX_BOUND,    /**< exactly the CUDA and torch of its labels */
 };
 
 /** The same wheel as a wheel variant (variant_wheel.h). */
@@ -34,27 +34,26 @@ struct ws_index_variant {
 
 /** One wheel. */
 struct ws_index_entry {
-	const char *file;          /**< name, as it was made */
-	struct ws_wheel_name name; /**< the same, taken apart */
+	const char *file;          /**< file name */
+	struct ws_wheel_name name; /**< the file name, parsed */
 	const char *sha256;
-	const char *metadata_sha256; /**< of METADATA, which lies beside the wheel */
+	const char *metadata_sha256; /**< of the METADATA file of the wheel */
 	uint64_t size_bytes;
 	const char *uploaded;        /**< when it was published: "2026-11-21T08:30:00.000000Z" */
 	const char *requires_python; /**< NULL: any */
-	const char *yanked;          /**< why it should not be taken any more; NULL: it should */
-	const char *forced;          /**< what was wrong with it when it was published; NULL: nothing */
+	const char *yanked;          /**< reason of the yank; NULL: not yanked */
+	const char *forced;          /**< the failed check of a forced wheel; NULL: none failed */
 	enum ws_index_kind kind;
-	const char *const *labels;     /**< "cu.12.4.torch.2.5.sm.86": where it stands */
-	struct ws_wheel_label *places; /**< the same, read */
+	const char *const *labels;     /**< "cu.12.4.torch.2.5.sm.86": the paths that list it */
+	struct ws_wheel_label *places; /**< the labels, parsed */
 	size_t place_count;
-	uint64_t pythons; /**< those that it answers, a bit for each (ws_index_pythons) */
-	const char
-		*restricted; /**< on its way in: its licence, if that does not let everybody use it; NULL */
-	const struct ws_json *facts;            /**< its wheelsmith.json; NULL: it has none */
-	const struct ws_index_variant *variant; /**< NULL: there is none */
+	uint64_t pythons;            /**< a bit for each Python that it supports */
+	const char *restricted;      /**< a restricting licence, while publishing; NULL: none found */
+	const struct ws_json *facts; /**< its wheelsmith.json; NULL: none */
+	const struct ws_index_variant *variant; /**< NULL: none */
 };
 
-/** A path of the index and the files that answer there: "cu124-torch2.5". */
+/** A path of the index and its wheels: "cu124-torch2.5". */
 struct ws_index_path {
 	const char *path;
 	const struct ws_index_entry *const *entries; /**< sorted by package, version, file */
@@ -62,30 +61,32 @@ struct ws_index_path {
 };
 
 struct ws_index_catalog {
-	const char *title;                     /**< of the page for people; NULL: none of its own */
-	const char *snapshot;                  /**< "2026-11-21.1"; NULL: nothing is published yet */
+	const char *title;                     /**< title of the page for people; NULL: default */
+	const char *snapshot;                  /**< "2026-11-21.1"; NULL: before the first */
 	WS_VEC(struct ws_index_entry) entries; /**< sorted by package, version, file once it was read */
 };
 
-/** Fills what follows from others: name, places, pythons. False with @a why: not a wheel's name. */
+/**
+ * Sets the members that follow from others: name, places, pythons. False with @a why: the file name
+ * is not that of a wheel.
+ */
 bool ws_index_entry_complete(struct ws_index_entry *entry, struct ws_arena *a, const char **why);
 
 /** Sorts by package, version, file name. */
 void ws_index_catalog_sort(struct ws_index_catalog *catalog);
 
-/** Reads index.json. One of a newer schema, or that is not one, is WS_ERR_PUBLISH. */
+/** Reads index.json. WS_ERR_PUBLISH for another or newer schema. */
 bool ws_index_catalog_read(
 	const char *path, struct ws_arena *a, struct ws_index_catalog *catalog, struct ws_err *err);
 
-/** Appends the text; @a paths are written beside. */
+/** Appends the text of index.json with these paths. */
 void ws_index_catalog_write(const struct ws_index_catalog *catalog,
 	const struct ws_index_path *paths, size_t path_count, struct ws_buf *out);
 
 /**
- * Yanks the wheels that @a what means, or takes that back where @a reason is NULL. @a what is
- * "NAME==VERSION", with or without a label, or a file name, which may be the variant's. @a reason
- * is borrowed. Sets @a edited where an entry was not so before.
- * @return how many are meant.
+ * Yanks wheels, or takes a yank back if @a reason is NULL. @a what is "NAME==VERSION", with or
+ * without a label, or a file name, also of a variant. @a reason is borrowed. Sets @a edited if an
+ * entry changed. Returns the number of matching wheels.
  */
 size_t ws_index_yank(struct ws_index_catalog *catalog, const char *what, const char *reason,
 	bool *edited, struct ws_arena *a);

@@ -16,8 +16,8 @@ struct path {
 struct candidate {
 	const struct ws_index_entry *entry;
 	const struct ws_wheel_label *place; /* by which it does; NULL: it is Python only */
-	unsigned rank;                      /* the more it depends on, the higher */
-	int fit;                            /* to the path's architectures, the better the higher */
+	unsigned rank;                      /* higher for more dependencies */
+	int fit;                            /* to the architectures of the path; higher is better */
 	bool own_cuda;                      /* that of the path */
 };
 
@@ -109,7 +109,7 @@ is_bound_to(const struct ws_wheel_label *place, const struct ws_wheel_label *wan
 		&& place->cxx11abi == wants->cxx11abi && ws_same(place->torch_cuda, wants->torch_cuda);
 }
 
-/* 0: it does not load there. */
+/* 0: does not load there. */
 static unsigned
 rank_of(enum ws_index_kind kind, const struct ws_wheel_label *place,
 	const struct ws_wheel_label *wants, struct ws_arena *a)
@@ -151,7 +151,7 @@ runs_on_all(const struct ws_arch_set *has, const struct ws_arch_set *wants)
 	return true;
 }
 
-/* 2: it is for exactly these; 1: it has machine code, or PTX, of each; 0: it runs on them. */
+/* 2: for exactly these architectures; 1: code or PTX for each; 0: only runs on them. */
 static int
 fit_of(const struct ws_arch_set *has, const struct ws_arch_set *wants)
 {
@@ -190,7 +190,7 @@ add_candidate(const struct making *m, const struct path *path, const struct ws_i
 	}
 }
 
-/* Those of entries [from, to), which are one release, that depend on most. */
+/* Among entries [from, to), one release, the wheels with the most dependencies. */
 static candidates
 find_candidates(const struct making *m, const struct path *path, size_t from, size_t to)
 {
@@ -212,7 +212,7 @@ find_candidates(const struct making *m, const struct path *path, size_t from, si
 	return found;
 }
 
-/* The end of the release that begins with entry @a from. */
+/* Index behind the release whose first entry is @a from. */
 static size_t
 end_of_release(const struct ws_index_catalog *catalog, size_t from)
 {
@@ -228,7 +228,7 @@ end_of_release(const struct ws_index_catalog *catalog, size_t from)
 
 /* ---- which of them answers ---- */
 
-/* Some Python would have two answers, for other architectures each. */
+/* They differ in architectures and support a common Python. */
 static bool
 differ_in_archs(const struct candidate *x, const struct candidate *y)
 {
@@ -237,7 +237,7 @@ differ_in_archs(const struct candidate *x, const struct candidate *y)
 		&& !ws_arch_set_eq(&x->place->archs, &y->place->archs);
 }
 
-/* Was another there before, or at the same time? */
+/* Another candidate was published before it, or together with it. */
 static bool
 is_ambiguous(const candidates *all, const struct candidate *c)
 {
@@ -258,7 +258,7 @@ cmp_lengths(const char *x, const char *y)
 	return left < right ? -1 : left > right;
 }
 
-/* What is preferred comes first. */
+/* Preferred candidates first. */
 static int
 cmp_candidates(const void *x, const void *y, void *arena)
 {
@@ -299,8 +299,7 @@ cmp_places(const void *x, const void *y)
 	return left < right ? -1 : left > right;
 }
 
-/* One for each architecture; and one for each set that this path cannot tell apart, for hosts that
- * have all of it. */
+/* Adds a path for each architecture, and one for each set that this path cannot distinguish. */
 static void
 add_arch_paths(struct making *m, const struct path *path, const candidates *found)
 {
@@ -355,7 +354,7 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 	struct making m = {.catalog = catalog, .a = a};
 	WS_VEC(struct ws_index_path) all = {0};
 	add_base_paths(&m);
-	for (size_t i = 0; i < m.paths.len; i++) { /* it grows while it is filled */
+	for (size_t i = 0; i < m.paths.len; i++) { /* grows while it is filled */
 		*ws_vec_push(&all, a) = fill(&m, m.paths.at[i]);
 	}
 	if (all.len > 0) {
@@ -367,7 +366,7 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 
 /* ---- wheel variants ---- */
 
-/* Wheels without a label are a group too. */
+/* Wheels without a label are a group, too. */
 static bool
 is_labelled(const struct ws_index_entry *entry, const char *label)
 {
@@ -375,12 +374,11 @@ is_labelled(const struct ws_index_entry *entry, const char *label)
 				 : !entry->variant && entry->kind == WS_INDEX_NONE;
 }
 
-/* Those of entries [from, to), which are one release, that answer under a label; NULL: without
- * one. */
+/* Among entries [from, to), one release, the wheels with this label; NULL: without one. */
 static void
 choose_labelled(const struct making *m, size_t from, size_t to, const char *label, entries *chosen)
 {
-	static const struct path own = {.by_archs = true}; /* a label has one set of architectures */
+	static const struct path own = {.by_archs = true}; /* a label implies the architectures */
 	candidates found = {0};
 	for (size_t i = from; i < to; i++) {
 		const struct ws_index_entry *entry = &m->catalog->entries.at[i];

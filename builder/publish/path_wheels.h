@@ -1,31 +1,31 @@
 /**
- * paths.h - the paths of an index, and which wheels answer in each
+ * path_wheels.h - the paths of an index, and the wheels that each path lists
  *
- * A resolver that is asked for "flash-attn==2.8.3" takes any label of it. So there is a path for
- * every torch and CUDA that some wheel is for, "cu124-torch2.5", and in a path at most one wheel
- * answers a package, a public version and a Python:
+ * A resolver that looks for "flash-attn==2.8.3" accepts any label of that version. So each
+ * combination of torch and CUDA has a path, "cu124-torch2.5", and a path lists at most one wheel
+ * for a package, public version and Python. The order of preference:
  *
- * - Of a release, the wheels that depend on most answer: bound ones, else of the stable ABI, of a
- *   torch that is not newer, else those of the path's CUDA major, else of the major before, else
- *   Python-only ones.
- * - Of those, in the path of an architecture ("cu124-torch2.5-sm86"), which is there for each that
- *   some wheel has code for, one whose code runs on it: built for it alone, else with code of it,
- *   else any. That is the path to install from.
- * - The path without one, for hosts that know nothing of their GPU, keeps the wheel that was
- *   published first where several answer one Python because their architectures differ; of those
- *   published together, none. Then each such set has a path too ("-sm80.90").
- * - Else the newer torch, the path's own CUDA, what was published first, the shorter label.
+ * 1. Wheels bound to this torch and CUDA; then stable-ABI wheels of this or an older torch; then
+ *    wheels of this CUDA major version; then of the one before; then Python-only wheels. All wheels
+ *    of one release in a path are of one of these kinds.
+ * 2. In the path of an architecture ("cu124-torch2.5-sm86"): a wheel built for that architecture
+ *    alone, then one with code for it, then one that runs on it. Users should install from here.
+ * 3. The newer torch, the CUDA of the path, the earlier publication, the shorter label.
  *
- * So a wheel more does not change what a path answered before it, unless it depends on more. "cu12"
- * is for wheels that depend on a major version of CUDA alone. Pure: no I/O. all/, which has every
- * wheel, is not among them.
+ * A path without an architecture is for hosts that do not know their GPU. If wheels differ only in
+ * their architectures, it keeps the one that was published first, or none if they were published
+ * together; each such set of architectures then has its own path ("-sm80.90").
+ *
+ * So a new wheel does not change the answer of a path, unless it depends on more. "cu12" lists
+ * wheels that depend on a CUDA major version only. all/ lists every wheel and is not made here.
+ * Pure: no I/O.
  */
 #ifndef WS_PUBLISH_PATH_WHEELS_H
 #define WS_PUBLISH_PATH_WHEELS_H
 
 #include "publish/catalog.h"
 
-/** The paths, sorted by name; @a catalog is sorted and outlives them. */
+/** The paths, sorted by name. @a catalog must be sorted and outlive them. */
 const struct ws_index_path *ws_index_paths(
 	const struct ws_index_catalog *catalog, struct ws_arena *a, size_t *count);
 
@@ -33,9 +33,8 @@ const struct ws_index_path *ws_index_paths(
 #define WS_INDEX_VARIANTS "variants"
 
 /**
- * Which of them answer there: of the wheels of a release with one label, and of those that are
- * Python alone, one for each Python, as in a path ("1.0" and "1.0.0" are one release). The entries
- * are the wheels that the variants are of.
+ * The wheels whose variants that path lists: at most one for each release, label and Python, as in
+ * other paths ("1.0" and "1.0.0" are one release), and Python-only wheels.
  */
 struct ws_index_path ws_index_variant_answers(
 	const struct ws_index_catalog *catalog, struct ws_arena *a);

@@ -180,7 +180,7 @@ ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
 	put_version(w);
 	ws_json_add_text(w, "name", entries[0]->name.distribution);
 	ws_json_open_list(w, "versions");
-	for (size_t i = 0; i < page->count; i++) { /* they are sorted by version */
+	for (size_t i = 0; i < page->count; i++) { /* sorted by version */
 		const char *version = entries[i]->name.version.text;
 		if (i == 0 || strcmp(version, entries[i - 1]->name.version.text) != 0) {
 			ws_json_add_text(w, NULL, version);
@@ -223,12 +223,12 @@ ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 
 /* ---- the page for people ---- */
 
-#define NEWEST_MINOR 15 /* of Python, that is offered */
+#define NEWEST_MINOR 15 /* newest Python on the page */
 
 /* browse.html, NUL-terminated. */
 extern const unsigned char ws_index_browse_page[];
 
-/* "3.13t", of those that a wheel answers; what answers all is not listed. */
+/* Lists Pythons as "3.13t"; a wheel for all Pythons has null. */
 static void
 add_pythons(struct ws_json_writer *w, const struct ws_index_entry *entry, struct ws_arena *a)
 {
@@ -248,7 +248,7 @@ add_pythons(struct ws_json_writer *w, const struct ws_index_entry *entry, struct
 	}
 }
 
-/* Of NVIDIA's tables: the first driver for each major version of CUDA. */
+/* From NVIDIA's tables: the first driver of each CUDA major version. */
 static const char *
 driver_for_cuda(const char *cuda)
 {
@@ -262,7 +262,7 @@ driver_for_cuda(const char *cuda)
 	return NULL;
 }
 
-/* What its CUDA and its packing need, the later; NULL: none, or not known. */
+/* The newest driver that its CUDA or its compressed code needs; NULL: unknown. */
 static const char *
 driver_of(const struct ws_index_entry *entry, struct ws_arena *a)
 {
@@ -310,7 +310,7 @@ add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
 	ws_json_close(w);
 }
 
-/* JSON that no reader of HTML ends before its end. */
+/* JSON that cannot end an HTML element. */
 static void
 put_data(struct ws_buf *out, const struct ws_buf *json)
 {

@@ -1,16 +1,17 @@
 /**
- * pages.h - the pages of a simple repository, as text
+ * render.h - the pages of an index as text: for installers and for people
  *
- * PEP 503 (HTML), 592 (yanked), 629 (version), 691 and 700 (JSON 1.1), 714 (core-metadata). Every
- * string is escaped, whatever a wheel says of itself. Addresses are relative: "../../../files/NAME"
- * from "PATH/simple/PACKAGE/", so that a tree can be served from any place. Pure.
+ * Pages for installers: PEP 503 (HTML), 592 (yanked), 629 (version), 691 and 700 (JSON 1.1), 714
+ * (core-metadata). The page for people is one HTML file (browse.html) that contains its data and
+ * loads nothing, so it works from file://, too. All texts of wheels are escaped. Addresses are
+ * relative: "../../../files/NAME" from "PATH/simple/PACKAGE/". Pure.
  */
 #ifndef WS_PUBLISH_RENDER_H
 #define WS_PUBLISH_RENDER_H
 
 #include "publish/catalog.h"
 
-/** A file beside the page that is not a wheel. */
+/** A file in the folder of the page that is not a wheel. */
 struct ws_index_beside {
 	const char *file;
 	const char *sha256;
@@ -18,8 +19,7 @@ struct ws_index_beside {
 	const char *uploaded;
 };
 
-/** The page of one package: its wheels in the order given, at least one, and what lies beside
- * it. */
+/** The page of one package: at least one wheel, in the given order, and other files. */
 struct ws_index_package_page {
 	const struct ws_index_entry *const *entries;
 	size_t count;
@@ -41,8 +41,8 @@ void ws_index_put_html(struct ws_buf *out, const char *text);
 void ws_index_put_url(struct ws_buf *out, const char *text);
 
 /**
- * Appends the page; @a paths are those of the catalog (paths.h), without all/. @a pins: snapshots
- * have their pages for ever, and can be installed from.
+ * Appends the page for people. @a paths are those of path_wheels.h. @a pins: users may install from
+ * older snapshots.
  */
 void ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
 	size_t count, bool pins, struct ws_buf *out);

@@ -26,7 +26,7 @@ ws_variant_label(const struct ws_index_entry *entry, struct ws_arena *a)
 		|| !place->cuda || place->archs.count == 0) {
 		return NULL;
 	}
-	/* What a label says besides has no property: two wheels would have one name. */
+	/* A label with more parts has no matching property: two wheels would get one name. */
 	const char *archs = ws_arch_set_label(&place->archs, a);
 	const char *all = ws_arena_printf(a, "cu.%s.torch.%s.%s", place->cuda, place->torch, archs);
 	return strcmp(all, entry->labels[0]) == 0
@@ -101,7 +101,7 @@ void
 ws_variant_json(const struct ws_index_entry *const *entries, size_t count, struct ws_arena *a,
 	struct ws_buf *out)
 {
-	static const char *const namespaces[] = {"nvidia", "abi_dependency"}; /* what decides first */
+	static const char *const namespaces[] = {"nvidia", "abi_dependency"}; /* in order of priority */
 	struct ws_json_writer *w = ws_json_begin_object();
 	struct ws_map labels = {0};
 	ws_json_add_text(w, "$schema", SCHEMA);
@@ -111,7 +111,7 @@ ws_variant_json(const struct ws_index_entry *const *entries, size_t count, struc
 	ws_json_open_object(w, "variants");
 	for (size_t i = 0; i < count; i++) {
 		const char *label = ws_variant_label(entries[i], a);
-		if (ws_map_add(&labels, label, a)) { /* each Python has a wheel of its own */
+		if (ws_map_add(&labels, label, a)) { /* one wheel for each Python */
 			add_variant(w, entries[i], label, a);
 		}
 	}
@@ -170,7 +170,7 @@ add_member(struct making *m, const struct ws_zip_entry *member, struct ws_err *e
 	return true;
 }
 
-/* Its one field "Version", before the first empty line, gets the public version. */
+/* Replaces the field "Version" in the head by the public version. */
 static void
 write_metadata(struct ws_str old, const char *version, struct ws_buf *out)
 {
@@ -202,7 +202,7 @@ gather(struct making *m, const char *folder, struct ws_str metadata, struct ws_s
 		const struct ws_zip_entry *member = &m->zip->entries[i];
 		if (member->is_dir || ws_record_is_own(ws_str_of(member->name))
 			|| strcmp(member->name, variant) == 0) {
-			continue; /* a signature of the old RECORD does not hold */
+			continue; /* signatures of the old RECORD are invalid */
 		}
 		if (strcmp(member->name, facts) == 0) {
 			add_bytes(m, name_of(m, facts), metadata);
@@ -234,9 +234,9 @@ make(
 	const struct ws_zip_entry *listed =
 		ws_zip_find(m->zip, ws_path_join(m->a, folder, "RECORD", NULL));
 	if (!listed) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "there is no RECORD");
+		return ws_err_set(err, WS_ERR_PUBLISH, "the wheel has no RECORD");
 	}
-	/* Its name may have dashes, its version has none. */
+	/* The name may contain dashes, the version does not. */
 	m->from = ws_arena_copy(m->a, folder, strlen(folder) - strlen(".dist-info"));
 	m->to =
 		ws_arena_printf(m->a, "%.*s-%s", (int)(strrchr(m->from, '-') - m->from), m->from, version);
@@ -270,7 +270,7 @@ ws_variant_make(const struct ws_index_entry *entry, const char *path, const char
 
 /* ---- one wheel, packed twice ---- */
 
-/* The files of an archive, and the contents of each. */
+/* The files of an archive and their digests. */
 struct listing {
 	struct ws_zip zip;
 	struct ws_map digests; /* name -> SHA-256 */

@@ -270,7 +270,7 @@ edited() { # COMMAND...
 	edited sh -c 'rm demo/__init__.py'
 	refused "'demo/__init__.py' is in RECORD and not in the wheel" out
 	edited sh -c 'rm *.dist-info/RECORD'
-	refused "there is no RECORD" out
+	refused "the wheel has no RECORD" out
 	edited python3 -c '
 import base64, glob, hashlib, pathlib
 facts, record = pathlib.Path(glob.glob("*/wheelsmith.json")[0]), pathlib.Path(glob.glob("*/RECORD")[0])
@@ -358,7 +358,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	check w/demo*.whl true true > good
 	check v/demo*.whl true false > bad
 	publish 0 w --to idx --require-gpu-check good
-	refused "there is no result of a GPU check of this wheel" v --require-gpu-check good
+	refused "no result of a GPU check names this wheel" v --require-gpu-check good
 	refused "the GPU check on NVIDIA Test 9000 did not pass: its case 'varlen' is wrong" v --require-gpu-check good --require-gpu-check bad
 	# A failed check decides against all others; so do failed cases, whatever the verdict of the file.
 	check v/demo*.whl true > later

@@ -9,13 +9,13 @@
 #include <time.h>
 
 #define PART_BYTES ((uint64_t)16 << 20)
-#define WHOLE_BYTES (2 * PART_BYTES) /* up to this, in one request */
+#define WHOLE_BYTES (2 * PART_BYTES) /* larger objects are sent in parts */
 #define PARTS_AT_ONCE 4
 #define LONGEST_PAUSE_MS 1000 /* before a put that met another is tried again */
 #define REPLY_BYTES ((size_t)64 << 10)
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-/* A request and its answer. */
+/* A request and its reply. */
 struct asking {
 	struct ws_request request; /* first */
 	const char *headers[WS_REQUEST_HEADERS];
@@ -43,7 +43,7 @@ on_bytes(struct ws_request *request, const void *bytes, size_t len, struct ws_er
 	return true;
 }
 
-/* @a query is sorted and encoded: "partNumber=1&uploadId=x"; NULL: none. */
+/* @a query must be sorted and encoded: "partNumber=1&uploadId=x"; NULL: none. */
 static const char *
 url_of(const struct ws_bucket *b, const char *key, const char *query)
 {
@@ -58,7 +58,7 @@ url_of(const struct ws_bucket *b, const char *key, const char *query)
 	return ws_buf_copy(&url, b->a);
 }
 
-/* @a sha256 is of what is sent: the signature covers it. */
+/* @a sha256 is that of the body: the signature covers it. */
 static void
 prepare(const struct ws_bucket *b, struct asking *x, const char *method, const char *key,
 	const char *query, const char *sha256)
@@ -215,10 +215,10 @@ prepare_put(const struct ws_bucket *b, const struct ws_object *object, uint64_t 
 	return true;
 }
 
-/* What the store has under a key, against the bytes of a file; UNKNOWN: err is set. */
+/* The object in the store, compared with a file. UNKNOWN: err is set. */
 enum there { NONE, SAME, OTHER, UNKNOWN };
 
-/* What the store has under the key, read to its end. */
+/* An object that is read and hashed. */
 struct comparing {
 	struct asking x; /* first */
 	struct ws_hasher *hasher;
@@ -241,7 +241,7 @@ on_compared_bytes(
 	return true;
 }
 
-/* Reads all of the object under the key; large ones are not held in memory. */
+/* Reads the whole object without holding it in memory. */
 static enum there
 compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
 {
@@ -269,11 +269,9 @@ compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, s
 	return ws_digest_eq(&here, &there) ? SAME : OTHER;
 }
 
-/*
- * What a refused condition means: an answer that was lost is asked for again, and refused for the
- * object that it put. 409 (AWS): another put of the same key was under way, and this is to be tried
- * again.
- */
+/* Handles a refused condition. After a lost reply the repeated request is refused because of the
+ * object that the first one put. 409 (AWS): another put of the same key was in progress; try
+ * again. */
 static enum ws_put
 check_refused(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
 	char *etag, const struct ws_err *why, struct ws_err *err)
@@ -323,8 +321,7 @@ put_if(const struct ws_bucket *b, const struct ws_object *object, uint64_t size,
 	}
 }
 
-/* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no
- * entities. */
+/* The text of an XML element without entities; NULL: absent. */
 static const char *
 element(const struct ws_buf *xml, const char *name, struct ws_arena *a)
 {
@@ -392,8 +389,7 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 	return run(b, parts, count, err);
 }
 
-/* An answer that was lost is asked for again, and then the upload is not there any more (404): but
- * the object is. */
+/* After a lost reply the repeated request finds no upload (404), but the object is there. */
 static enum ws_put
 finish_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
 	const struct asking *parts, size_t count, struct ws_err *err)
@@ -423,7 +419,7 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 		}
 		return put;
 	}
-	/* A server may report an error after status 200. */
+	/* A reply with status 200 may contain an error. */
 	if (strstr(ws_buf_text(&x.text), "<Error>")) {
 		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s'", key);
 		quote_answer(b, &x.text, err);
@@ -432,7 +428,7 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	return WS_PUT_DONE;
 }
 
-/* Else the store keeps the parts, and charges for them, for ever. */
+/* Else the store keeps the parts, and charges for them. */
 static void
 abandon_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id)
 {
@@ -465,8 +461,8 @@ put_parts(
 	return put;
 }
 
-/* A large one that is there is not sent. Servers that take no notice of the condition at its end
- * have no other. */
+/* An existing large object is not sent again. Servers that ignore the condition of the last
+ * request have no other check. */
 static enum ws_put
 create_parts(
 	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
@@ -510,7 +506,7 @@ ws_bucket_create(
 		: put_if(b, object, size, "If-None-Match", "*", etag ? etag : ignored, err);
 }
 
-/* Older releases of Ceph (16) compare the quotes as well, which they send and do not keep. */
+/* Ceph 16 sends ETags with quotes, but compares without them. */
 enum ws_put
 ws_bucket_replace(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)

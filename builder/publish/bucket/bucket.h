@@ -1,9 +1,9 @@
 /**
- * bucket.h - objects in a store that speaks S3, signed (SigV4)
+ * bucket.h - objects in an S3 store
  *
- * Addressed by path (ENDPOINT/BUCKET/KEY), which all such servers take. libcurl signs; a file is
- * streamed, and sent in parts when it is large. Repeating and pacing are net/http.h's. Errors are
- * WS_ERR_PUBLISH and have the words of the server. Knows no index.
+ * Addressed by path (ENDPOINT/BUCKET/KEY), which all S3 servers support. libcurl signs requests
+ * (SigV4). A file is streamed, and sent in parts if it is large. Retries are net/http.h's. Errors
+ * are WS_ERR_PUBLISH and quote the server. Independent of indexes.
  */
 #ifndef WS_PUBLISH_BUCKET_BUCKET_H
 #define WS_PUBLISH_BUCKET_BUCKET_H
@@ -11,57 +11,59 @@
 #include "net/http.h"
 
 struct ws_bucket {
-	struct ws_http *http; /**< which knows the key and its secret for endpoint (ws_http_login) */
+	struct ws_http *http; /**< has key and secret of endpoint (ws_http_login) */
 	const char *endpoint; /**< "https://s3.example", without a slash at the end */
-	const char *name;     /**< of the bucket, and what keys begin with: "wheels/team/", "wheels/" */
+	const char *name;     /**< bucket and prefix of all keys: "wheels/team/", "wheels/" */
 	const char *region;   /**< "us-east-1" */
-	const char *token;    /**< of a session; NULL: none */
+	const char *token;    /**< session token; NULL: none */
 	struct ws_arena *a;
 };
 
-/** What is put. */
+/** An object to put. */
 struct ws_object {
 	const char *key;   /**< below name: "files/demo-1.0-py3-none-any.whl" */
-	const char *path;  /**< the file with its bytes */
+	const char *path;  /**< file with the contents */
 	const char *type;  /**< Content-Type */
 	const char *cache; /**< Cache-Control */
 };
 
 #define WS_ETAG_BYTES sizeof(((struct ws_reply *)0)->etag)
 
-/** What the store has under a key. */
+/** An object in the store. */
 struct ws_stored {
-	struct ws_buf text; /**< the caller releases it */
+	struct ws_buf text; /**< released by the caller */
 	char etag[WS_ETAG_BYTES];
 	bool there;
 };
 
-/** That there is no such object is no error. What @a object had is replaced. */
+/** Reads an object. A missing object is not an error. The contents of @a object are replaced. */
 bool ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit,
 	struct ws_stored *object, struct ws_err *err);
 
-/** What became of a put with a condition. */
+/** Result of a put with a condition. */
 enum ws_put {
 	WS_PUT_DONE,
-	WS_PUT_REFUSED,     /**< the condition does not hold: the store has other bytes, which stay */
-	WS_PUT_UNSUPPORTED, /**< the store knows no such condition: nothing was put */
+	WS_PUT_REFUSED,     /**< refused: the store has other bytes, which stay */
+	WS_PUT_UNSUPPORTED, /**< the store does not support the condition; it is unchanged */
 	WS_PUT_FAILED,      /**< err is set */
 };
 
 /**
- * Puts an object where there is none (If-None-Match: *). One with the same bytes counts as put: it
- * may be ours, of an attempt whose answer was lost. @a etag gets that of the object, unless it is
- * large; may be NULL.
+ * Puts an object unless one exists (If-None-Match: *). An existing object with the same bytes
+ * counts as done, because it may be from an attempt whose reply was lost. @a etag gets that of the
+ * object, unless it is large; may be NULL.
  */
 enum ws_put ws_bucket_create(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err);
 
-/** Puts an object in place of the one whose ETag is @a etag (If-Match), which gets the new one. Not
- * for large ones. */
+/**
+ * Replaces the object whose ETag is @a etag (If-Match), which gets the new one. Not for large
+ * objects.
+ */
 enum ws_put ws_bucket_replace(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err);
 
-/** Whatever is there under the key is replaced, as a whole. In one request: not for large ones. */
+/** Replaces any object under the key, in one request. Not for large objects. */
 bool ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
 
 /**
@@ -71,7 +73,7 @@ bool ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, st
 const char *ws_bucket_error_text(
 	const struct ws_buf *answer, const char *token, struct ws_arena *a);
 
-/** An object that is not there is fine. */
+/** A missing object is not an error. */
 bool ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err);
 
 #endif

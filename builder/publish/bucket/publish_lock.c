@@ -32,7 +32,7 @@ make_name(struct ws_publish_lock *lock, struct ws_err *err)
 	return true;
 }
 
-/* An object with this text; its path is NULL where that cannot be written. */
+/* An object with this text; path is NULL if the file cannot be written. */
 static struct ws_object
 object_of(const struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
 {
@@ -68,8 +68,7 @@ refuse_store(const struct ws_publish_lock *lock, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_SYNC, lock->order->target);
 }
 
-/* The first is put, the second not, the third is, the fourth, which knows the state of before, is
- * not. */
+/* The first two puts create, the last two replace. The second and the fourth must be refused. */
 static enum ws_put
 try_conditions(struct ws_publish_lock *lock, const char *key, struct ws_err *err)
 {

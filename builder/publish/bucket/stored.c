@@ -17,11 +17,11 @@
 struct storing {
 	const struct ws_bucket *b;
 	const struct ws_index_order *order;
-	const char *work;     /* the index as a folder */
-	const char *snapshot; /* that the store has; NULL: none */
+	const char *work;     /* folder with the index */
+	const char *snapshot; /* in the store; NULL: none */
 	struct ws_stored manifest;
 	struct ws_map before; /* page -> sha256 */
-	bool all;             /* put all pages: not all are what the manifest says */
+	bool all;             /* put all pages, because some may differ from the manifest */
 	struct ws_publish_lock *lock;
 	struct ws_arena *a;
 };
@@ -34,7 +34,7 @@ fetch(struct storing *s, const char *key, struct ws_stored *object, struct ws_er
 	return ws_bucket_get(s->b, key, LARGEST_LIST, object, err);
 }
 
-/* A snapshot of the folder, as far as publishing reads it. */
+/* Writes a file of a snapshot, for publishing in the folder. */
 static bool
 write_here(struct storing *s, const char *name, const struct ws_buf *text, struct ws_err *err)
 {
@@ -45,7 +45,7 @@ write_here(struct storing *s, const char *name, const struct ws_buf *text, struc
 			ws_path_join(s->a, folder, name, NULL), ws_buf_text(text), text->len, 0644, err);
 }
 
-/* "2026-11-21.1", which becomes a folder's name. */
+/* "2026-11-21.1"; becomes the name of a folder. */
 static bool
 read_snapshot(struct storing *s, struct ws_err *err)
 {
@@ -85,8 +85,8 @@ is_same(const struct ws_stored *x, const struct ws_stored *y)
 		&& memcmp(ws_buf_text(&x->text), ws_buf_text(&y->text), x->text.len) == 0;
 }
 
-/* Those of the snapshot: at the top a publisher that died may have left newer ones than the
- * manifest. */
+/* Reads the lists of the snapshot. Lists at the top may be newer than the manifest, from a
+ * publisher that died. */
 static bool
 fetch_list(struct storing *s, const char *name, bool *there, struct ws_err *err)
 {
@@ -171,12 +171,12 @@ put_page(struct storing *s, const struct ws_index_folder *t, const char *name, s
 {
 	const char *path = ws_index_folder_path(t, name);
 	const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
-	/* A store answers a request for "simple/demo/" with the object of exactly that key. */
+	/* A store answers "simple/demo/" with the object of that key. */
 	bool is_page = strcmp(ws_path_base(name), "index.html") == 0 && strchr(name, '/');
 	return put(s, name, path, err) && (!is_page || put(s, folder, path, err));
 }
 
-/* A name never stands for other bytes: readers keep them for ever. */
+/* The bytes of a name never change, because readers cache them forever. */
 static bool
 put_file(struct storing *s, const char *key, const char *path, struct ws_err *err)
 {
@@ -212,8 +212,7 @@ is_list(const char *name)
 	return strcmp(name, "index.json") == 0 || ws_starts_with(name, WS_INDEX_MANIFEST);
 }
 
-/* A manifest that somebody else wrote may list anything: wheels, snapshots and marks are not
- * pages. */
+/* A foreign manifest may list anything; wheels, snapshots and marks are not pages. */
 static bool
 is_page_key(const char *name)
 {
@@ -269,8 +268,8 @@ put_lists(struct storing *s, const struct ws_index_folder *t, bool is_signed, st
 	return true;
 }
 
-/* It comes last, as all that it lists is there by then; in place of the one that this index was
- * made from. */
+/* The manifest is put last, when everything that it lists is there. It replaces the manifest of
+ * the index that was read. */
 static bool
 put_manifest(struct storing *s, const struct ws_index_folder *t, struct ws_err *err)
 {
@@ -284,7 +283,7 @@ put_manifest(struct storing *s, const struct ws_index_folder *t, struct ws_err *
 	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && ws_publish_lock_lose(s->lock, err));
 }
 
-/* With the lock: @a again where the index is not the one any more that this one was made from. */
+/* Called with the lock. @a again: the index has changed since it was read. */
 static bool
 put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 {

@@ -2,17 +2,16 @@
  * stored.h - an index in an object store
  *
  * The same tree as in a folder (publish.h), without its links: pages under PATH/simple/, wheels
- * under files/, and of each snapshot its index.json and manifest. The protocol, whole:
+ * under files/, and index.json and the manifest of each snapshot. The protocol:
  *
- *   read the manifest and index.json; make the new index from them in a folder
- *   try what the store can (lock.h); put each wheel where none of its name is
- *   take the lock; if the manifest is another one by now, let it go and begin anew
- *   put the pages that changed, then index.json, then the manifest in place of the one that was
- *   read let the lock go
+ * 1. Read the manifest and index.json; make the new index from them in a folder.
+ * 2. Test the conditions of the store (publish_lock.h). Put each wheel unless its name exists.
+ * 3. Take the lock. If the manifest has changed, release it and begin again.
+ * 4. Put the changed pages, then index.json. Replace the manifest that was read. Release the lock.
  *
- * A publisher that dies before the pages leaves the old index; one that dies among them leaves
- * pages that are each old or new, all of whose wheels are there, and its lock, for which the next
- * publisher puts all pages again.
+ * A publisher that dies before step 4 leaves the old index. A publisher that dies in step 4 leaves
+ * a mixture of old and new pages whose wheels all exist, and its lock; the next publisher puts all
+ * pages again.
  */
 #ifndef WS_PUBLISH_BUCKET_STORED_H
 #define WS_PUBLISH_BUCKET_STORED_H
@@ -21,8 +20,8 @@
 #include "publish/folder/publish.h"
 
 /**
- * As ws_index_publish. order->target is a name for messages; @a work an empty folder, which is used
- * up. What only a folder has is not looked at: retention of snapshots, what lies beside them.
+ * As ws_index_publish. order->target is a name for messages; @a work is an empty folder. Does not
+ * remove old snapshots and does not search for strays.
  */
 bool ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *order,
 	const char *work, struct ws_arena *a, struct ws_index_outcome *outcome, struct ws_err *err);

@@ -53,7 +53,7 @@ add_files(struct search *s, const struct ws_index_catalog *catalog)
 	}
 }
 
-/* What a publisher is about to list, or was when it died. */
+/* Wheels of unfinished snapshots, also of publishers that died. */
 static void
 add_begun(struct search *s)
 {
@@ -70,7 +70,8 @@ add_begun(struct search *s)
 	}
 }
 
-/* Once, and only where some file is not of the visible one: after a rollback. */
+/* Reads older snapshots once, and only if the visible one does not list a file: after a
+ * rollback. */
 static bool
 add_older(struct search *s, struct ws_err *err)
 {
@@ -129,7 +130,7 @@ search_files(struct search *s, struct ws_err *err)
 
 /* ---- the top ---- */
 
-/* A link of the owner's, to a path of the index. */
+/* A link made by the owner, to a path of the index. */
 static bool
 ends_in_a_snapshot(const struct search *s, const char *name)
 {
@@ -341,7 +342,7 @@ check_pages(struct auditing *au, const struct ws_index_manifest *manifest, struc
 			err, WS_ERR_PUBLISH, "the manifest of '%s' does not list index.json", au->target.path);
 }
 
-/* What installers read in place of the wheel is what the wheel has. */
+/* The METADATA file beside the wheel equals that in the wheel. */
 static bool
 check_metadata(
 	const char *wheel, const char *beside, const struct ws_index_entry *entry, struct ws_err *err)

@@ -1,8 +1,16 @@
 /**
- * audit.h - is an index still what was published?
+ * audit.h - checks that an index is what was published, and finds files that publishing did not
+ * make
  *
- * Reads every byte of the visible snapshot and of its wheels; believes no memory of digests. What
- * it finds first is the error, WS_ERR_PUBLISH. Changes nothing and takes no lock.
+ * The audit reads every byte of the visible snapshot and of its wheels and uses no cached digest.
+ * It returns the first fault, WS_ERR_PUBLISH; it changes nothing and takes no lock.
+ *
+ * A stray is anything in the folder that installers may reach and publishing did not make. Somebody
+ * with write access could redirect a path ("all -> ../evil") or add a wheel without changing a page
+ * or a signature. These are not strays: at the top, a snapshot, a link "NAME -> current/NAME" for a
+ * name of the visible snapshot, or another link into a snapshot; in the visible snapshot, the pages
+ * of its manifest; in files/, the wheels of any snapshot and their METADATA. Plain files at the top
+ * that no snapshot has (robots.txt) and names with a leading dot belong to the owner.
  */
 #ifndef WS_PUBLISH_FOLDER_AUDIT_H
 #define WS_PUBLISH_FOLDER_AUDIT_H
@@ -12,11 +20,15 @@
 #include "publish/folder/index_folder.h"
 #include "sys/stop.h"
 
-/** @a path is below the folder: "all", "files/x.whl". False, with err set, ends the search. */
+/**
+ * @a path is relative to the folder: "all", "files/x.whl". False, with err set, ends the search.
+ */
 typedef bool (*ws_index_stray_fn)(void *self, const char *path, struct ws_err *err);
 
-/** Of the index as @a t has it, whose visible catalog is @a catalog. An older one that cannot be
- * read is an error. */
+/**
+ * Searches the index @a t with the visible catalog @a catalog. An unreadable older snapshot is an
+ * error.
+ */
 bool ws_index_strays(const struct ws_index_folder *t, const struct ws_index_catalog *catalog,
 	ws_index_stray_fn on_stray, void *self, struct ws_err *err);
 
@@ -24,14 +36,13 @@ bool ws_index_strays(const struct ws_index_folder *t, const struct ws_index_cata
 bool ws_index_stray_move(const struct ws_index_folder *t, const char *path, struct ws_err *err);
 
 /**
- * Moves all of them and makes the links anew; @a count is how many there were. @a damaged: a page
- * of the visible snapshot is missing or has another size. For who publishes.
+ * Moves all strays and restores the links; @a count is the number of strays. @a damaged: a page of
+ * the visible snapshot is missing or has another size. Needs the lock.
  */
 bool ws_index_strays_mend(struct ws_index_folder *t, const struct ws_index_catalog *catalog,
 	size_t *count, bool *damaged, struct ws_err *err);
 
-/** A file of files/ that no snapshot lists; where an older one cannot be read, none is known to
- * be. */
+/** No snapshot lists this file of files/. False if an older snapshot is unreadable. */
 bool ws_index_is_stray_file(
 	const struct ws_index_folder *t, const struct ws_index_catalog *catalog, const char *name);
 
@@ -39,15 +50,14 @@ struct ws_arena;
 
 struct ws_index_audit {
 	const char *snapshot; /**< "2026-11-21.1" */
-	size_t pages, wheels; /**< that were read */
-	bool is_signed;       /**< whether the signature holds was asked only with a key */
+	size_t pages, wheels; /**< checked */
+	bool is_signed;       /**< its validity is checked with a key only */
 	const char *expires;  /**< of the signature; NULL: not signed */
 };
 
 /**
- * With @a key the index must be signed by it, and the signature not expired at @a now_us. Every
- * page is as the manifest says, none is beside it; every wheel and its METADATA are as index.json
- * says.
+ * With @a key the index must be signed by that key, and the signature not expired at @a now_us.
+ * Pages are compared with the manifest; wheels and their METADATA with index.json.
  */
 bool ws_index_audit(const char *target, const struct ws_sign_key *key, int64_t now_us,
 	struct ws_stop *stop, struct ws_arena *a, struct ws_index_audit *audit, struct ws_err *err);

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define WAIT_MS 50
-#define NUMBER_DIGITS 9 /* of a snapshot, at most: the next number fits a long */
+#define NUMBER_DIGITS 9 /* at most, so that the next number fits a long */
 
-/* What fails in the target's folder is a failure to publish. */
+/* Failures in the folder are failures to publish. */
 static bool
 publish_err(struct ws_err *err)
 {
@@ -57,7 +57,7 @@ ws_index_is_snapshot(const char *name)
 	return snapshot_of(name) != NULL;
 }
 
-/* Somebody's hand may have written "./@2026-11-21.1/". */
+/* A person may have written "./@2026-11-21.1/". */
 static void
 read_current(struct ws_index_folder *t)
 {
@@ -77,11 +77,9 @@ read_current(struct ws_index_folder *t)
 	t->is_dangling = !name && (ws_fs_exists(path) || ws_fs_is_link(path));
 }
 
-/*
- * Ours, or empty: a slip of the hand does not turn a home folder into an index. The lock is looked
- * for after the listing: it is the first file of an index, which another publisher may be making at
- * this moment.
- */
+/* The folder must be an index or empty, so that a typing mistake does not turn a home folder
+ * into an index. The lock is checked after the listing: another publisher may create it, the
+ * first file of an index, at this moment. */
 static bool
 check_folder(const struct ws_index_folder *t, struct ws_err *err)
 {
@@ -151,7 +149,7 @@ ws_index_folder_open(const char *path, bool make, struct ws_stop *stop,
 	if (result == WS_FLOCK_FAILED) {
 		return publish_err(err);
 	}
-	read_current(t); /* another may have published meanwhile */
+	read_current(t); /* another publisher may have changed it */
 	remove_left(t);
 	return ws_fs_mkdirs(below(t, "files"), err) || publish_err(err);
 }
@@ -250,7 +248,9 @@ ws_index_folder_next(const struct ws_index_folder *t, int64_t now_us)
 	unsigned long last = 0;
 	gmtime_r(&seconds, &at);
 	strftime(day, sizeof(day), "%Y-%m-%d.", &at);
-	if (count > 0 && strncmp(all[count - 1], day, strlen(day)) > 0) { /* this clock is behind */
+	if (count > 0
+		&& strncmp(all[count - 1], day, strlen(day))
+			> 0) { /* the clock is behind the last snapshot */
 		memcpy(day, all[count - 1], strlen(day));
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -323,7 +323,7 @@ ws_index_leads_to(const char *path, const char *where)
 	return len == (ssize_t)strlen(where) && memcmp(there, where, (size_t)len) == 0;
 }
 
-/* In one step, whatever was there; a folder is not replaced. */
+/* Replaces a file or link atomically; a folder is not replaced. */
 static bool
 set_link(
 	const struct ws_index_folder *t, const char *name, const char *leads_to, struct ws_err *err)
@@ -360,7 +360,7 @@ link_paths(const struct ws_index_folder *t, const char *snapshot, struct ws_err 
 	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", below(t, snapshot));
 }
 
-/* Ours, to paths that the visible snapshot does not have. */
+/* Links of publishing to paths that the visible snapshot does not have. */
 static void
 remove_dead_links(const struct ws_index_folder *t)
 {
@@ -390,7 +390,7 @@ ws_index_folder_show(struct ws_index_folder *t, const char *name, struct ws_err 
 	return ws_fs_sync_dir(t->path, err) || publish_err(err);
 }
 
-/* A name that is taken stays as it is: it has the same contents, or somebody's hand was at work. */
+/* An existing name stays: it has the same contents, or a person changed it. */
 static bool
 move_files(const struct ws_index_folder *t, struct ws_err *err)
 {
@@ -410,7 +410,7 @@ move_files(const struct ws_index_folder *t, struct ws_err *err)
 	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", from);
 }
 
-/* All that was written lies on the disk, before anything of it is visible. */
+/* Everything is on the disk before any of it becomes visible. */
 static bool
 sync_made(const struct ws_index_folder *t, struct ws_err *err)
 {
@@ -448,7 +448,7 @@ ws_index_folder_retain(struct ws_index_folder *t, size_t keep)
 	for (size_t i = 0; i < count && count - gone > keep; i++) {
 		const char *folder = below(t, ws_arena_printf(t->a, "@%s", all[i]));
 		const char *away = below(t, ws_arena_printf(t->a, WS_INDEX_NEW "old-%s", all[i]));
-		/* Half a snapshot is never seen under its name. */
+		/* A snapshot name is never that of a part. */
 		if (!ws_same(all[i], t->current) && rename(folder, away) == 0) {
 			ws_fs_remove(away, NULL);
 			gone++;

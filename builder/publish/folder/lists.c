@@ -170,7 +170,7 @@ ws_index_lists_read(const struct ws_index_folder *t, const struct ws_sign_key *k
 	if (ws_index_manifest_read(t, key, t->a, manifest, is_signed, err)) {
 		return true;
 	}
-	/* A signature of another key is not damage. */
+	/* Another key's signature is an error, but the index is whole. */
 	bool whole = ws_index_manifest_read(t, NULL, t->a, manifest, is_signed, NULL);
 	return whole ? false : ws_index_lists_cure(t, err);
 }
@@ -179,9 +179,8 @@ bool
 ws_index_lists_cure(const struct ws_index_folder *t, struct ws_err *err)
 {
 	size_t count;
-	bool advised =
-		ws_err_has_cure(err) && !err->place[0];      /* one of a text's place is about the text */
-	bool unread = err->os != 0 && err->os != ENOENT; /* nobody knows whether it is damaged */
+	bool advised = ws_err_has_cure(err) && !err->place[0]; /* the place is that of a syntax error */
+	bool unread = err->os != 0 && err->os != ENOENT;       /* unknown whether it is damaged */
 	if (advised || unread || ws_err_is_stop(err)) {
 		return false;
 	}

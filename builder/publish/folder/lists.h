@@ -1,9 +1,11 @@
 /**
- * lists.h - index.json and manifest.json of a snapshot: whether they agree, and what to do where
- * they do not hold
+ * lists.h - manifest.json and index.json of a snapshot: read, compared, and what to do about damage
  *
- * All of an index is made from these two, so a damaged one is never written over. Reading them is
- * catalog.h's and manifest.h's.
+ * manifest.json lists every page with its SHA-256, also index.json, which has those of all wheels,
+ * so one signature over the bytes of manifest.json covers everything. The signature is
+ * manifest.json.sig; it expires, so that an old snapshot cannot pass as current forever. Everything
+ * in an index is made from these two files, so damaged ones are never overwritten. Schemas:
+ * schemas/manifest-1.json, schemas/index-1.json (catalog.h).
  */
 #ifndef WS_PUBLISH_FOLDER_LISTS_H
 #define WS_PUBLISH_FOLDER_LISTS_H
@@ -18,14 +20,13 @@
 struct ws_index_manifest {
 	const char *snapshot;                   /**< "2026-11-21.1" */
 	const char *created;                    /**< "2026-11-21T08:30:00.000000Z" */
-	const char *expires;                    /**< likewise; NULL: it is not signed, and never does */
+	const char *expires;                    /**< likewise; NULL: not signed */
 	const char *key;                        /**< ws_sign_key_id of the signer; NULL: not signed */
 	const struct ws_index_page_file *files; /**< sorted by path */
 	size_t count;
 };
 
-/** Microseconds since 1970 as "2026-11-21T08:30:00.000000Z" (PEP 700); such texts sort as their
- * times do. */
+/** Microseconds since 1970 as "2026-11-21T08:30:00.000000Z" (PEP 700). The texts sort by time. */
 const char *ws_index_time_text(int64_t us, struct ws_arena *a);
 
 /** Appends the text. Sorts the files. */
@@ -33,22 +34,23 @@ void ws_index_manifest_write(
 	struct ws_index_manifest *manifest, struct ws_index_page_file *files, struct ws_buf *out);
 
 /**
- * The manifest of the visible snapshot and its text; @a is_signed says whether a signature lies
- * beside it, which must then be @a key's. With a NULL @a key nothing is checked. WS_ERR_PUBLISH.
+ * Reads the manifest of the visible snapshot. If there is a signature, it must be that of @a key
+ * (NULL: not checked); @a is_signed. WS_ERR_PUBLISH.
  */
 bool ws_index_manifest_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
 	struct ws_arena *a, struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err);
 
-/** ws_index_manifest_read, with ws_index_lists_cure for one that is damaged. */
+/** ws_index_manifest_read, with ws_index_lists_cure after damage. */
 bool ws_index_lists_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
 	struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err);
 
-/** The visible index.json is the one that @a manifest lists. WS_ERR_PUBLISH. */
+/** The visible index.json has the digest in @a manifest. WS_ERR_PUBLISH. */
 bool ws_index_lists_agree(
 	const struct ws_index_folder *t, const struct ws_index_manifest *manifest, struct ws_err *err);
 
-/** For who found that those of the visible snapshot do not hold: adds which one to roll
- * back to, or what else helps; nothing where a cure was given already. Returns false. */
+/**
+ * Adds to @a err which snapshot to roll back to, or another cure, unless it has one. Returns false.
+ */
 bool ws_index_lists_cure(const struct ws_index_folder *t, struct ws_err *err);
 
 #endif

@@ -19,17 +19,17 @@ struct publishing {
 	struct ws_arena *a;
 	struct ws_index_folder target;
 	struct ws_index_catalog catalog;
-	struct ws_map by_file;     /* file name -> sha256, of all that are published */
+	struct ws_map by_file;     /* file name -> sha256 of published wheels */
 	struct ws_map by_spelling; /* normalised name -> file name */
-	struct ws_map checks;      /* of GPUs: sha256 -> why it failed, or "" */
+	struct ws_map checks;      /* GPU checks: sha256 -> reason of the failure, or "" */
 	const char *now;
-	bool edited; /* something of a wheel that was there */
+	bool edited; /* an existing entry changed */
 	struct ws_index_outcome *outcome;
 };
 
 /* ---- what is there ---- */
 
-/* The same for names that installers, or file systems, may take for one another. */
+/* Equal for names that installers or file systems may confuse. */
 static const char *
 spelling_of(const struct ws_wheel_name *name, struct ws_arena *a)
 {
@@ -59,7 +59,7 @@ note(struct publishing *p, const struct ws_index_entry *entry)
 	ws_map_put(&p->by_spelling, spelling_of(&entry->name, p->a), entry->file, p->a);
 }
 
-/* An object store has the lists of older snapshots, and not their pages. */
+/* An object store has the lists of older snapshots but not their pages. */
 static bool
 refuse_lists(const struct publishing *p, struct ws_err *err)
 {
@@ -90,11 +90,11 @@ check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
 		return ws_err_cure(err, "give the key that signs it");
 	}
-	/* What is signed next is made from index.json, which is to be the one that was signed. */
+	/* The next index.json is made from this one, so it must be the signed one. */
 	if (!ws_index_lists_agree(&p->target, &manifest, err)) {
 		return refuse_lists(p, err);
 	}
-	/* A signature whose second half has begun is made again. */
+	/* A signature is renewed in the second half of its lifetime. */
 	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);
 	struct ws_digest id = o->key ? ws_sign_key_id(o->key) : (struct ws_digest){""};
 	*fresh = !o->key
@@ -137,8 +137,7 @@ refuse_content(const char *file, const char *there, const char *now, struct ws_e
 	return ws_err_cure(err, "published files are immutable: use another version or build tag");
 }
 
-/* A file of files/ that the list has not: of a snapshot that was left, or of none, as that of a
- * publisher that died. */
+/* An unlisted file in files/: of an abandoned snapshot, or of a publisher that died. */
 static bool
 check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
 {
@@ -169,7 +168,7 @@ check_spelling(struct publishing *p, const struct ws_index_entry *entry, struct 
 			entry->file, other);
 }
 
-/* METADATA beside the wheel, and the wheel, both not visible yet. */
+/* Writes METADATA beside the wheel; not visible yet. */
 static bool
 stage(struct publishing *p, const char *file, const struct ws_buf *metadata, struct ws_err *err)
 {
@@ -213,7 +212,7 @@ add_all(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	return true;
 }
 
-/* METADATA lies beside the wheel, under a longer name. */
+/* METADATA gets the longer name. */
 static bool
 check_length(const char *file, struct ws_err *err)
 {
@@ -225,8 +224,8 @@ check_length(const char *file, struct ws_err *err)
 			file, bytes, NAME_MAX);
 }
 
-/* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with
- * all others at the end. */
+/* The copy is checked, so later changes of the file do not matter. All copies are synced
+ * together at the end. */
 static bool
 copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
@@ -253,8 +252,7 @@ add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 		&& add_all(p, wheel, err);
 }
 
-/* Sizes alone are looked at: other bytes of the same size are found by --verify, whose cure is to
- * remove them. */
+/* Compares only sizes. --verify finds other bytes of the same size; its cure is to remove them. */
 static bool
 is_there(const struct publishing *p, const struct ws_index_arrival *wheel)
 {
@@ -278,7 +276,7 @@ move_away(struct publishing *p, const char *file, struct ws_err *err)
 	return ws_index_stray_move(&p->target, below, err);
 }
 
-/* A published wheel that is damaged or gone, made again from the same bytes. */
+/* Restores a damaged or missing published wheel from the same bytes. */
 static bool
 restore(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
@@ -339,8 +337,7 @@ add_source(struct publishing *p, const struct ws_index_source *source, struct ws
 
 /* ---- wheel variants ---- */
 
-/* The bytes of a wheel that is about to be published, or was: those are held against what is
- * signed. */
+/* The file of a new or published wheel; the latter is compared with the signed digest. */
 static const char *
 find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
 {
@@ -361,10 +358,8 @@ find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struc
 	return path;
 }
 
-/*
- * The variant as it is: what a publisher that was killed left in files/ stays, also where another
- * zlib packed it to other bytes.
- */
+/* Keeps a variant that a killed publisher left in files/, also if another zlib packed it to
+ * other bytes. */
 static bool
 add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
 {
@@ -423,7 +418,7 @@ make_variant(
 	return true;
 }
 
-/* Of every wheel that can have one and has none. */
+/* Adds missing variants. */
 static bool
 add_variants(struct publishing *p, struct ws_err *err)
 {
@@ -457,8 +452,8 @@ write_snapshot(struct publishing *p, struct ws_err *err)
 	return ws_index_folder_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
 }
 
-/* A new snapshot takes the place of one whose pages are damaged. A folder that stands for an object
- * store has the lists alone, and what lies in the store is not looked through. */
+/* A damaged page needs a new snapshot. The folder of an object store has only the lists, so it
+ * is not searched. */
 static bool
 mend_strays(struct publishing *p, bool *changes, struct ws_err *err)
 {
@@ -477,7 +472,7 @@ publish(struct publishing *p, struct ws_err *err)
 	const struct ws_index_order *o = p->order;
 	struct ws_index_source *sources = WS_NEW_N(p->a, struct ws_index_source, o->source_count);
 	bool fresh;
-	for (size_t i = 0; i < o->source_count; i++) { /* before a new index is made for nothing */
+	for (size_t i = 0; i < o->source_count; i++) { /* before an empty index is made */
 		if (!ws_index_source_find(o->sources[i], p->a, &sources[i], err)) {
 			return false;
 		}
@@ -515,7 +510,7 @@ publish(struct publishing *p, struct ws_err *err)
 	return true;
 }
 
-/* Whatever failed, it was the publishing. */
+/* All errors are errors of publishing. */
 static bool
 finish(bool done, struct ws_err *err)
 {

@@ -1,8 +1,8 @@
 /**
- * publish.h - wheels into an index, all or nothing
+ * publish.h - publishes wheels in an index, all or none
  *
- * Composes admit.h, snapshot.h and target.h. The same wheels again change nothing. Every
- * refusal is WS_ERR_PUBLISH, names the wheel, and leaves the index as it was.
+ * Uses admit.h, snapshot.h and index_folder.h. The same wheels again change nothing. A refusal is
+ * WS_ERR_PUBLISH, names the wheel and leaves the index as it was.
  */
 #ifndef WS_PUBLISH_FOLDER_PUBLISH_H
 #define WS_PUBLISH_FOLDER_PUBLISH_H
@@ -13,51 +13,50 @@
 
 struct ws_index_order {
 	const char *target;              /**< the folder of the index */
-	const char *const *sources;      /**< folders with wheels, not below them, or wheels */
-	size_t source_count;             /**< 0: change what is there, or sign it again */
-	const struct ws_sign_key *key;   /**< signs; NULL: nothing is signed */
-	const struct ws_sign_key *trust; /**< of the index as it is; NULL: key */
-	uint64_t valid_s;                /**< for how long a signature holds */
-	size_t keep;                     /**< snapshots that stay */
-	const char *const
-		*gpu_checks;          /**< files with results (gpu_check.h), one for each new wheel that
-										is not Python alone; they must have passed */
-	size_t gpu_check_count;   /**< 0: none is asked for */
-	bool variants;            /**< make wheel variants too (variant_wheel.h) */
-	bool force;               /**< publish wheels that are wrong, and record it */
-	bool rewrite;             /**< make a snapshot even when nothing changed */
+	const char *const *sources;      /**< folders (without subfolders) or wheels */
+	size_t source_count;             /**< 0: only edit the index or sign it again */
+	const struct ws_sign_key *key;   /**< signs; NULL: unsigned */
+	const struct ws_sign_key *trust; /**< must have signed the current index; NULL: key */
+	uint64_t valid_s;                /**< lifetime of a signature */
+	size_t keep;                     /**< number of snapshots to keep */
+	const char *const *
+		gpu_checks; /**< results of GPU checks (admit.h): every new wheel that is not pure Python needs a pass */
+	size_t gpu_check_count;   /**< 0: not required */
+	bool variants;            /**< also make wheel variants (variant_wheel.h) */
+	bool force;               /**< publish wheels that fail a check, and record it */
+	bool rewrite;             /**< make a snapshot also without changes */
 	const char *yank;         /**< file name, or "NAME==VERSION"; NULL: none */
-	bool sign_unsigned;       /**< with a key: also an index that has no signature */
-	const char *title;        /**< of the page for people; NULL: as it is; "": none */
-	bool only_visible;        /**< of a snapshot that is not visible no pages are kept */
-	const char *reason;       /**< why; NULL: take the yank back */
-	struct ws_ledger *ledger; /**< remembers digests; NULL: none does */
-	struct ws_stop *stop;     /**< NULL: never */
+	bool sign_unsigned;       /**< with a key: sign an unsigned index */
+	const char *title;        /**< title of the page for people; NULL: unchanged; "": none */
+	bool only_visible;        /**< pages of older snapshots are not kept */
+	const char *reason;       /**< reason; NULL: take the yank back */
+	struct ws_ledger *ledger; /**< caches digests; may be NULL */
+	struct ws_stop *stop;     /**< may be NULL */
 	int64_t now_us;           /**< since 1970 */
-	void (*wait)(void *self, const char *path); /**< another publishes; or NULL */
-	void (*warn)(
-		void *self, const char *file, const char *wrong); /**< published all the same; or NULL */
+	void (*wait)(void *self, const char *path); /**< another publisher is active; may be NULL */
+	void (*warn)(void *self, const char *file,
+		const char *wrong); /**< published with --force; may be NULL */
 	void (*restricted)(
-		void *self, const char *file, const char *licence); /**< not for all; or NULL */
+		void *self, const char *file, const char *licence); /**< restricting licence; may be NULL */
 	void *self;
 };
 
 struct ws_index_outcome {
-	const char *snapshot; /**< the visible one: "2026-11-21.1"; NULL: there is none */
+	const char *snapshot; /**< the visible one: "2026-11-21.1"; NULL: none */
 	bool changed;
-	size_t added, wheels;      /**< new ones, all of them */
-	size_t restored;           /**< that were published, and damaged or gone */
-	size_t variants;           /**< wheel variants that are new */
-	size_t unplaced;           /**< of the new ones, those that are in all/ alone */
-	const char *unplaced_file; /**< the first of them */
-	const char *const *paths;  /**< "cu124-torch2.5", "variants", without all/ */
+	size_t added, wheels;      /**< new wheels, all wheels */
+	size_t restored;           /**< damaged or missing wheels that were restored */
+	size_t variants;           /**< new variants */
+	size_t unplaced;           /**< new wheels that are listed in all/ only */
+	const char *unplaced_file; /**< the first of these */
+	const char *const *paths;  /**< "cu124-torch2.5", "variants"; without all/ */
 	size_t path_count;
-	size_t pages, new_pages; /**< of the snapshot, those that were written anew */
-	size_t removed;          /**< old snapshots that went */
-	size_t strays;           /**< that were moved or left behind (strays.h) */
+	size_t pages, new_pages; /**< pages of the snapshot, and those that changed */
+	size_t removed;          /**< removed snapshots */
+	size_t strays;           /**< moved strays (audit.h) */
 };
 
-/** Publishes; what @a outcome points to is @a a's. */
+/** Publishes. Texts of @a outcome live in @a a. */
 bool ws_index_publish(const struct ws_index_order *order, struct ws_arena *a,
 	struct ws_index_outcome *outcome, struct ws_err *err);
 

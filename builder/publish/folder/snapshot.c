@@ -1,4 +1,4 @@
-/* snapshot.c - what pages look like is pages.h's, which wheels answer where is paths.h's. */
+/* snapshot.c - the texts of pages are render.h's; path_wheels.h selects the wheels of each path. */
 #include "publish/folder/snapshot.h"
 
 #include "base/arena.h"
@@ -24,8 +24,7 @@ put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct w
 
 typedef WS_VEC(struct ws_index_beside) besides;
 
-/* NAME-VERSION-variants.json of one release, under each spelling of its version: a reader looks for
- * that of a file. */
+/* Puts NAME-VERSION-variants.json of one release, once for each spelling of its version. */
 static bool
 put_release(struct ws_index_snapshot *s, const char *folder,
 	const struct ws_index_entry *const *entries, size_t count, besides *beside, struct ws_err *err)
@@ -55,7 +54,7 @@ put_release(struct ws_index_snapshot *s, const char *folder,
 	return true;
 }
 
-/* Of each release that has variants, of one package. */
+/* Puts the lists of all releases of one package that have variants. */
 static bool
 put_labels(struct ws_index_snapshot *s, const char *folder,
 	const struct ws_index_package_page *page, besides *beside, struct ws_err *err)
@@ -139,7 +138,7 @@ put_all(struct ws_index_snapshot *s, struct ws_err *err)
 	return put_path(s, &all, err);
 }
 
-/* What the entry says decides its variant's label and file name. */
+/* Label and file name of a variant must follow from its entry. */
 static bool
 check_variants(const struct ws_index_snapshot *s, struct ws_err *err)
 {
@@ -156,7 +155,8 @@ check_variants(const struct ws_index_snapshot *s, struct ws_err *err)
 	return true;
 }
 
-/* Wheel variants, and what serves everywhere. @a path is NULL then: there are no variants. */
+/* Puts the path of wheel variants, with wheels that load everywhere. Without variants @a path is
+ * NULL. */
 static bool
 put_variants(struct ws_index_snapshot *s, const char **path, struct ws_err *err)
 {

@@ -1,8 +1,7 @@
 /**
- * snapshot.h - a new snapshot: the pages of every path, the lists, the manifest, and then it is
- * visible
+ * snapshot.h - makes a new snapshot: pages of every path, lists, manifest; then it is visible
  *
- * What it has is decided before (publish.h): the catalog is whole, and new files lie in the target.
+ * publish.h has completed the catalog and has put new files into the folder.
  */
 #ifndef WS_PUBLISH_FOLDER_SNAPSHOT_H
 #define WS_PUBLISH_FOLDER_SNAPSHOT_H
@@ -12,9 +11,9 @@
 #include "publish/folder/publish.h"
 
 struct ws_index_snapshot {
-	const struct ws_index_order *order; /**< key, valid_s, keep, now_us; target is for messages */
+	const struct ws_index_order *order; /**< key, valid_s, keep, now_us; target for messages */
 	struct ws_index_folder *target;     /**< begun */
-	struct ws_index_catalog *catalog;   /**< gets its name, and is sorted */
+	struct ws_index_catalog *catalog;   /**< gets its name and is sorted */
 	const char *now;                    /**< order->now_us, as text */
 	struct ws_index_outcome *outcome;   /**< paths, pages, removed */
 	struct ws_arena *a;
