@@ -18,8 +18,10 @@
 
 #include "make/result.h"
 #include "produce/selection.h"
+#include "store/inventory.h"
 
 #define WS_BUNDLE_SCHEMA "wheelsmith.bundle/1"
+#define WS_RESULTS_SCHEMA "wheelsmith.results/1"
 
 /** The tree with the matrix, and where things lie in it. */
 #define WS_BUNDLE_TREE "bundle"
@@ -46,6 +48,8 @@ struct ws_bundle_head {
 	size_t tree_count;
 	const char *const *blobs; /**< digests */
 	size_t blob_count;
+	const char *const *results; /**< keys; of an export of results, which has no folder and trees */
+	size_t result_count;
 };
 
 void ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out);
@@ -101,5 +105,26 @@ struct ws_bundle {
  */
 bool ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
 	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err);
+
+/* ---- results of builds, from one store to another: `cache export`, `cache import` ----
+ * The same format with another first member, and after the blobs
+ *
+ *   results/<key>   a text of results.h, its checksum first
+ *
+ * Checksums detect damage, not a false result: import only from somebody whose compiler you would
+ * run. */
+
+struct ws_bundle_count {
+	size_t results, files;
+	uint64_t bytes; /**< unpacked; of an import: those that the store did not have */
+};
+
+/** Writes the results of @a store, and the files that they name, to @a path in one step. */
+bool ws_bundle_export(const struct ws_store *store, const struct ws_inventory *inventory,
+	const char *path, struct ws_stop *stop, struct ws_bundle_count *count, struct ws_err *err);
+
+/** Copies them into @a store. WS_ERR_FETCH: it is not such a file, is truncated, or was changed. */
+bool ws_bundle_import(const struct ws_store *store, const char *path, struct ws_stop *stop,
+	struct ws_arena *a, struct ws_bundle_count *count, struct ws_err *err);
 
 #endif

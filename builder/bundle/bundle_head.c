@@ -32,6 +32,13 @@ ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
 {
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
+	if (!head->folder.hex[0]) {
+		ws_json_add_text(w, "schema", WS_RESULTS_SCHEMA);
+		ws_json_add_texts(w, "results", head->results, head->result_count);
+		ws_json_add_texts(w, "blobs", head->blobs, head->blob_count);
+		ws_json_finish(w, WS_JSON_PRETTY, out);
+		return;
+	}
 	ws_json_add_text(w, "schema", WS_BUNDLE_SCHEMA);
 	ws_json_add_text(w, "folder", head->folder.hex);
 	write_asked(w, &head->asked);
@@ -208,6 +215,13 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle: its list is not JSON", path);
 	}
 	const char *schema = ws_json_text(doc.root, "schema");
+	if (ws_same(schema, WS_RESULTS_SCHEMA)) {
+		return (read_digests(
+					ws_json_find(doc.root, "results"), a, &head->results, &head->result_count)
+				   && read_digests(
+					   ws_json_find(doc.root, "blobs"), a, &head->blobs, &head->blob_count))
+			|| ws_err_set(err, WS_ERR_FETCH, "'%s': its list is damaged", path);
+	}
 	if (!schema || strcmp(schema, WS_BUNDLE_SCHEMA) != 0) {
 		ws_err_set(err, WS_ERR_FETCH, "'%s' has the schema '%.60s', and this program reads %s",
 			path, schema ? schema : "", WS_BUNDLE_SCHEMA);

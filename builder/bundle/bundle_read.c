@@ -3,7 +3,9 @@
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"
+#include "engine/action_cache.h"
 #include "store/cas.h"
+#include "store/results.h"
 #include "store/store.h"
 #include "store/tree.h"
 #include "sys/stop.h"
@@ -12,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_MOST ((size_t)16 << 20)
+#define HEAD_MOST ((size_t)64 << 20)
+#define RESULT_MOST ((size_t)4 << 20)
 
 /* The member that is being read. */
 enum part {
@@ -20,6 +23,7 @@ enum part {
 	PART_HEAD,
 	PART_BLOB,
 	PART_TREE,
+	PART_RESULT,
 };
 
 struct reading {
@@ -28,11 +32,15 @@ struct reading {
 	const char *path; /* of the bundle, for messages */
 	struct ws_stop *stop;
 	struct ws_arena *a;
+	bool of_results; /* the file is to have results; else a matrix */
 	bool has_head;
 	struct ws_bundle_head head;
-	struct ws_map folders;             /* "torch-2.5.1-0123456789abcdef" -> its tree in the head */
-	struct ws_map known;               /* of those and of blobs: what the store has already */
-	struct ws_map wanted;              /* digests of blobs in the head */
+	struct ws_map folders;  /* "torch-2.5.1-0123456789abcdef" -> its tree in the head */
+	struct ws_map known;    /* of those and of blobs: what the store has already */
+	struct ws_map wanted;   /* digests of blobs in the head */
+	struct ws_map results;  /* keys in the head */
+	struct ws_map imported; /* those that were read */
+	uint64_t read_bytes;
 	enum part part;                    /* of the member that is open */
 	const char *name;                  /* of it: a digest */
 	struct ws_buf bytes;               /* of it: head */
@@ -53,7 +61,10 @@ fail(const struct reading *r, const char *what, const char *name, struct ws_err 
 static bool
 refuse_other(const struct reading *r, struct ws_err *err)
 {
-	return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
+	return ws_err_set(err, WS_ERR_FETCH,
+		r->of_results ? "'%s' is not what `cache export` writes"
+					  : "'%s' is not a bundle of wheelsmith",
+		r->path);
 }
 
 /* ---- the head ---- */
@@ -91,6 +102,15 @@ end_head(struct reading *r, struct ws_err *err)
 	}
 	if (!ws_bundle_head_read(r->path, &r->bytes, r->a, &r->head, err)) {
 		return false;
+	}
+	if (r->of_results != !r->head.folder.hex[0]) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			r->of_results ? "'%s' is a bundle, not an export of `cache export`"
+						  : "'%s' is an export of `cache export`, not a bundle",
+			r->path);
+	}
+	for (size_t i = 0; i < r->head.result_count; i++) {
+		ws_map_add(&r->results, r->head.results[i], r->a);
 	}
 	for (size_t i = 0; i < r->head.tree_count; i++) {
 		const struct ws_bundle_tree *listed = &r->head.trees[i];
@@ -183,6 +203,27 @@ end_blob(struct reading *r, struct ws_err *err)
 	return ws_cas_take(r->store, path, &digest, NULL, err) && ws_map_add(&r->known, r->name, r->a);
 }
 
+/* ---- results ---- */
+
+static bool
+begin_result(struct reading *r, const struct ws_member *member, const char *key, struct ws_err *err)
+{
+	r->name = ws_arena_strdup(r->a, key);
+	r->part = PART_RESULT;
+	return (member->kind == WS_MEMBER_FILE && ws_map_get(&r->results, key))
+		|| fail(r, "its list does not name", member->name, err);
+}
+
+static bool
+end_result(struct reading *r, struct ws_err *err)
+{
+	if (!ws_results_is_whole(r->name, &r->bytes)) {
+		return fail(r, "this result is damaged:", r->name, err);
+	}
+	ws_map_add(&r->imported, r->name, r->a);
+	return ws_cache_import(r->store, r->name, &r->bytes, err);
+}
+
 /* ---- members ---- */
 
 /* A member of blobs/ must be a file, and listed. */
@@ -228,6 +269,9 @@ begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err
 	if (ws_str_is(kind, "blobs")) {
 		return begin_member(r, member, rest.s ? rest.s : "", err) && begin_blob(r, err);
 	}
+	if (ws_str_is(kind, "results")) {
+		return begin_result(r, member, rest.s ? rest.s : "", err);
+	}
 	return fail(r, "its list does not name", member->name, err);
 }
 
@@ -238,6 +282,7 @@ add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_
 	if (ws_stop_asked(r->stop)) { /* files of gigabytes take their time */
 		return ws_stop_err(r->stop, err);
 	}
+	r->read_bytes += len;
 	if (r->part == PART_TREE) {
 		return ws_tree_write(r->builder, bytes, len, err);
 	}
@@ -245,7 +290,7 @@ add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_
 		return ws_fs_write_all(r->fd, bytes, len)
 			|| ws_err_sys(err, WS_ERR_IO, "cannot write into the store '%s'", r->store->path);
 	}
-	if (r->bytes.len + len > HEAD_MOST) {
+	if (r->bytes.len + len > (r->part == PART_RESULT ? RESULT_MOST : HEAD_MOST)) {
 		return fail(r, "this is too long:", r->name, err);
 	}
 	ws_buf_add(&r->bytes, bytes, len);
@@ -263,6 +308,8 @@ end(struct ws_unpack_sink *self, struct ws_err *err)
 		return end_blob(r, err);
 	case PART_TREE:
 		return ws_tree_close_file(r->builder, NULL, err);
+	case PART_RESULT:
+		return end_result(r, err);
 	case PART_NONE:
 		break;
 	}
@@ -285,6 +332,11 @@ has_all(const struct reading *r, struct ws_err *err)
 			return fail(r, "it lacks", r->wanted.slots[i].key, err);
 		}
 	}
+	for (size_t i = 0; i < r->results.count; i++) {
+		if (!ws_map_get(&r->imported, r->results.slots[i].key)) {
+			return fail(r, "it lacks", r->results.slots[i].key, err);
+		}
+	}
 	return r->has_head || refuse_other(r, err);
 }
 
@@ -296,38 +348,51 @@ read_all(struct reading *r, struct ws_err *err)
 		.members = 4000000, .total_bytes = (uint64_t)1 << 40, .ratio = 1000};
 	if (!ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err)) {
 		bool other = err && err->kind == WS_ERR_FETCH && r->part == PART_NONE;
-		return other ? ws_err_set(
+		return other && !r->of_results ? ws_err_set(
 				   err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith, or is cut", r->path)
-					 : false;
+									   : other && refuse_other(r, err);
 	}
 	return end_tree(r, err) && has_all(r, err);
+}
+
+static bool
+read_file(struct reading *r, struct ws_err *err)
+{
+	r->sink = (struct ws_unpack_sink){wants, begin, add_bytes, end};
+	r->fd = -1;
+	if (!ws_scratch_make(
+			ws_store_path(r->store, r->a, "partial"), "bundle-", r->a, &r->scratch, err)) {
+		return false;
+	}
+	bool read = read_all(r, err);
+	if (r->fd >= 0) {
+		close(r->fd);
+	}
+	ws_tree_abandon(r->builder);
+	ws_scratch_drop(&r->scratch);
+	ws_buf_release(&r->bytes);
+	return read;
 }
 
 bool
 ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
 	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err)
 {
-	struct reading r = {
-		.sink = {wants, begin, add_bytes, end},
-		.store = store,
-		.path = path,
-		.stop = stop,
-		.a = a,
-		.fd = -1,
-	};
-	if (!ws_scratch_make(ws_store_path(store, a, "partial"), "bundle-", a, &r.scratch, err)) {
-		return false;
-	}
-	bool read = read_all(&r, err);
-	if (r.fd >= 0) {
-		close(r.fd);
-	}
-	ws_tree_abandon(r.builder);
-	ws_scratch_drop(&r.scratch);
-	ws_buf_release(&r.bytes);
+	struct reading r = {.store = store, .path = path, .stop = stop, .a = a};
+	bool read = read_file(&r, err);
 	struct ws_bundle_tree folder = {WS_BUNDLE_TREE, r.head.folder};
 	bundle->asked = r.head.asked;
 	bundle->folder = ws_path_join(a, store->path, "trees", ws_bundle_tree_name(&folder, a), NULL);
+	return read;
+}
+
+bool
+ws_bundle_import(const struct ws_store *store, const char *path, struct ws_stop *stop,
+	struct ws_arena *a, struct ws_bundle_count *count, struct ws_err *err)
+{
+	struct reading r = {.store = store, .path = path, .stop = stop, .a = a, .of_results = true};
+	bool read = read_file(&r, err);
+	*count = (struct ws_bundle_count){r.head.result_count, r.head.blob_count, r.read_bytes};
 	return read;
 }
 

@@ -6,14 +6,18 @@
 #include "config/lock.h"
 #include "make/resolve.h"
 #include "store/cas.h"
+#include "store/results.h"
 #include "sys/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct writing {
-	const struct ws_context *ctx;
-	const struct ws_bundle_order *order;
+	const struct ws_context *ctx;        /* NULL: an export of results */
+	const struct ws_bundle_order *order; /* likewise */
+	const struct ws_store *store;
+	const char *path; /* the file to write */
+	struct ws_stop *stop;
 	struct ws_used_entries used;
 	struct ws_map warned;  /* toolkits */
 	struct ws_tree folder; /* WS_BUNDLE_TREE */
@@ -297,8 +301,8 @@ write_entry(struct writing *w, const char *folder, const struct ws_tree *tree,
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *name = ws_arena_printf(a, "trees/%s/%s", folder, entry->path);
-	if (ws_stop_asked(w->ctx->stop)) {
-		return ws_stop_err(w->ctx->stop, err);
+	if (ws_stop_asked(w->stop)) {
+		return ws_stop_err(w->stop, err);
 	}
 	return entry->kind == WS_TREE_LINK
 		? ws_tar_add_link(w->tar, name, entry->value, err)
@@ -307,16 +311,30 @@ write_entry(struct writing *w, const char *folder, const struct ws_tree *tree,
 }
 
 static bool
+write_result(struct writing *w, const char *key, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf text = {0};
+	return ws_results_export(w->store, key, &text, err)
+		&& ws_tar_add(
+			w->tar, ws_arena_printf(a, "results/%s", key), ws_buf_text(&text), text.len, err);
+}
+
+static bool
 write_members(struct writing *w, struct ws_err *err)
 {
 	const struct ws_bundle_head *head = &w->head;
-	const struct ws_store *store = w->ctx->store;
+	const struct ws_store *store = w->store;
 	bool done = write_head(w, err);
 	for (size_t i = 0; i < head->blob_count && done; i++) {
 		const char *path = ws_cas_open(store, head->blobs[i], w->a, err);
 		const char *name = ws_arena_printf(w->a, "blobs/%s", head->blobs[i]);
 		done = path && ws_tar_add_file(w->tar, name, path, false, head->blobs[i], err)
-			&& (!ws_stop_asked(w->ctx->stop) || ws_stop_err(w->ctx->stop, err));
+			&& (!ws_stop_asked(w->stop) || ws_stop_err(w->stop, err));
+	}
+	for (size_t i = 0; i < head->result_count && done; i++) {
+		done = write_result(w, head->results[i], err)
+			&& (!ws_stop_asked(w->stop) || ws_stop_err(w->stop, err));
 	}
 	for (size_t i = 0; i < head->tree_count && done; i++) {
 		const char *folder = ws_bundle_tree_name(&head->trees[i], w->a);
@@ -330,7 +348,7 @@ write_members(struct writing *w, struct ws_err *err)
 static bool
 write_file(struct writing *w, struct ws_err *err)
 {
-	const char *path = w->order->path;
+	const char *path = w->path;
 	char *part;
 	ws_fs_remove_parts(ws_path_dir(w->a, path));
 	WS_AUTO_FD int fd = ws_fs_part_open(path, &part, w->a, err);
@@ -351,11 +369,47 @@ bool
 ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err)
 {
-	struct writing w = {.ctx = ctx, .order = order, .used = {.a = ctx->a}, .a = ctx->a};
+	struct writing w = {
+		.ctx = ctx,
+		.order = order,
+		.store = ctx->store,
+		.path = order->path,
+		.stop = ctx->stop,
+		.used = {.a = ctx->a},
+		.a = ctx->a,
+	};
 	/* Once more: it may be the lock, which fetching has made. */
 	if (!ws_bundle_may_write(order->path, err) || !find_all(&w, err) || !make_folder(&w, err)) {
 		return false;
 	}
 	list_all(&w);
 	return write_file(&w, err) && ws_digest_file(order->path, &made->digest, &made->bytes, err);
+}
+
+bool
+ws_bundle_export(const struct ws_store *store, const struct ws_inventory *inventory,
+	const char *path, struct ws_stop *stop, struct ws_bundle_count *count, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct writing w = {.store = store, .path = path, .stop = stop, .a = a};
+	WS_VEC(const char *) results = {0}, blobs = {0};
+	*count = (struct ws_bundle_count){0};
+	for (size_t i = 0; i < inventory->items.len; i++) {
+		const struct ws_store_item *item = &inventory->items.at[i];
+		if (item->room == WS_ROOM_RESULTS) {
+			*ws_vec_push(&results, a) = item->name;
+		} else if (item->room == WS_ROOM_FILES && item->named) {
+			*ws_vec_push(&blobs, a) = item->name;
+		} else {
+			continue;
+		}
+		count->bytes += item->bytes;
+	}
+	w.head = (struct ws_bundle_head){
+		.blobs = blobs.at,
+		.blob_count = count->files = blobs.len,
+		.results = results.at,
+		.result_count = count->results = results.len,
+	};
+	return write_file(&w, err);
 }

@@ -1,7 +1,7 @@
 /* cmd_cache.c - wheelsmith cache: statistics, damage, garbage collection, export and import. */
 #include "base/fs.h"
 #include "base/table.h"
-#include "bundle/shared.h"
+#include "bundle/bundle.h"
 #include "cli/session.h"
 #include "report/format.h"
 #include "store/inventory.h"
@@ -24,7 +24,7 @@ struct result {
 	const struct room *all_rooms; /* rooms, for stats */
 	size_t room_count;
 	const struct ws_inventory_gone *damaged, *removed;
-	const struct ws_shared_count *exported, *imported;
+	const struct ws_bundle_count *exported, *imported;
 };
 
 static const struct ws_field some_fields[] = {
@@ -34,9 +34,9 @@ static const struct ws_field some_fields[] = {
 static const struct ws_table some_table = {"some", some_fields, WS_LEN(some_fields)};
 
 static const struct ws_field shared_fields[] = {
-	WS_VALUE("results", struct ws_shared_count, results, WS_ALWAYS, NULL),
-	WS_VALUE("files", struct ws_shared_count, files, WS_ALWAYS, NULL),
-	WS_VALUE("bytes", struct ws_shared_count, bytes, WS_ALWAYS, "unpacked"),
+	WS_VALUE("results", struct ws_bundle_count, results, WS_ALWAYS, NULL),
+	WS_VALUE("files", struct ws_bundle_count, files, WS_ALWAYS, NULL),
+	WS_VALUE("bytes", struct ws_bundle_count, bytes, WS_ALWAYS, "unpacked"),
 };
 static const struct ws_table shared_table = {"shared", shared_fields, WS_LEN(shared_fields)};
 
@@ -69,7 +69,7 @@ struct caching {
 	const char *file;
 	struct ws_inventory inventory;
 	struct ws_inventory_gone gone;
-	struct ws_shared_count count;
+	struct ws_bundle_count count;
 	struct result result;
 };
 
@@ -126,14 +126,14 @@ collect_garbage(struct caching *c, struct ws_err *err)
 static bool export(struct caching *c, struct ws_err *err)
 {
 	c->result.exported = &c->count;
-	return ws_shared_export(&c->s->store, &c->inventory, c->file, &c->s->stop, &c->count, err);
+	return ws_bundle_export(&c->s->store, &c->inventory, c->file, &c->s->stop, &c->count, err);
 }
 
 static bool
 import(struct caching *c, struct ws_err *err)
 {
 	c->result.imported = &c->count;
-	return ws_shared_import(&c->s->store, c->file, &c->s->stop, c->s->a, &c->count, err);
+	return ws_bundle_import(&c->s->store, c->file, &c->s->stop, c->s->a, &c->count, err);
 }
 
 static void
@@ -153,8 +153,9 @@ print_text(const struct caching *c)
 		ws_out_result(out, "%s: %u, %s\n", r->damaged ? "damaged" : "removed", c->gone.count,
 			ws_format_size(c->gone.bytes, size));
 	} else {
-		ws_out_result(out, "%s: %u results, %u files, %s\n", r->exported ? "exported" : "imported",
-			c->count.results, c->count.files, ws_format_size(c->count.bytes, size));
+		ws_out_result(out, "%s: %zu results, %zu files, %s\n",
+			r->exported ? "exported" : "imported", c->count.results, c->count.files,
+			ws_format_size(c->count.bytes, size));
 	}
 }
 

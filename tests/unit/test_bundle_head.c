@@ -106,7 +106,7 @@ WS_TEST(its_selection_is_one_that_a_person_could_type)
 		{"\"only\": \"\"", "asked.only is not a list of cells"},
 		{"\"shard\": \"3/2\"", "asked.shard is not I/N with I from 1 to N"},
 		{"\"policy\": \"any\"", "asked.policy is not prefer-prebuilt"},
-		{"\"debug_info\": true", "asked.debug_info is not none, lines or full"},
+		{"\"debug_info\": true", "asked.debug_info is not one of none, lines, full"},
 		{"\"kits\": \"/etc\"", "asked.kits is not host or archive"},
 		{"\"torch_window\": \"yes\"", "asked.torch_window is not true or false"},
 	};
