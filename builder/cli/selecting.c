@@ -171,17 +171,10 @@ ws_selecting_finish(
 	return read;
 }
 
-static enum ws_kits_choice
-kits_choice(const char *kits)
-{
-	if (!kits) {
-		return WS_KITS_ANY;
-	}
-	return strcmp(kits, "host") == 0 ? WS_KITS_HOST : WS_KITS_ARCHIVE;
-}
-
-void
-ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting, struct ws_arena *a,
+/* The context of the session, for a plan in @a. The store must be open; without a network, fetch is
+ * NULL. */
+static void
+make_context(struct ws_session *s, const struct ws_selecting *selecting, struct ws_arena *a,
 	struct ws_context *ctx)
 {
 	*ctx = (struct ws_context){
@@ -197,7 +190,9 @@ ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting,
 		.indexes = s->has_indexes ? &s->indexes : NULL,
 		.events = &s->events,
 		.stop = &s->stop,
-		.kits = kits_choice(s->globals.kits),
+		.kits = !s->globals.kits               ? WS_KITS_ANY
+			: ws_same(s->globals.kits, "host") ? WS_KITS_HOST
+											   : WS_KITS_ARCHIVE,
 		.jobs = selecting->jobs,
 		.memory_bytes = selecting->memory_bytes,
 	};
@@ -378,7 +373,7 @@ fits(struct ws_session *s, const struct ws_selecting *selecting, const char *pac
 	one.typed.packages = (ws_words){.at = &package, .len = 1};
 	one.options =
 		(struct ws_selection_options){.made = &matrix, .recipes = selecting->options.recipes};
-	ws_selecting_context(s, &one, a, &ctx);
+	make_context(s, &one, a, &ctx);
 	*why = NULL;
 	if (!ws_typed_matrix(&one.typed, &matrix, a, NULL)
 		|| !ws_selection_read(&ctx, &s->user, &one.options, &sel, NULL)
@@ -513,12 +508,6 @@ warn_of_memory(struct ws_session *s, uint64_t limit_bytes, const struct ws_plan 
 
 typedef WS_VEC(struct ws_wheel_name) wheel_names;
 
-bool
-ws_against_is_url(const char *index)
-{
-	return strstr(index, "://") != NULL;
-}
-
 static bool
 read_folder(const char *folder, struct ws_arena *a, wheel_names *names, struct ws_err *err)
 {
@@ -557,12 +546,14 @@ read_pages(struct ws_session *s, const char *url, const struct ws_matrix *matrix
 	return true;
 }
 
-bool
-ws_against_read(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
+/* The wheels of the matrix's packages in @index, without yanked ones: a folder made by `publish`,
+ * or the URL of a simple index, for which the network must be open. */
+static bool
+read_against(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
 	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err)
 {
 	wheel_names names = {0};
-	bool is_url = ws_against_is_url(index);
+	bool is_url = strstr(index, "://") != NULL;
 	if (!(is_url ? read_pages(s, index, matrix, a, &names, err)
 				 : read_folder(index, a, &names, err))) {
 		return false;
@@ -586,8 +577,8 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	}
 	struct ws_plan_against *against = WS_NEW(a, struct ws_plan_against);
 	const struct ws_matrix *matrix = &sel->matrix;
-	bool asks = network || (selecting->against && ws_against_is_url(selecting->against));
-	ws_selecting_context(s, selecting, a, ctx);
+	bool asks = network || (selecting->against && strstr(selecting->against, "://"));
+	make_context(s, selecting, a, ctx);
 	/* Read the matrix before opening the network: it may name indexes. */
 	*sel = (struct ws_selection){0};
 	if (!choose_versions(s, selecting, err)
@@ -598,15 +589,14 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 		|| (asks
 			&& !ws_session_open_net(
 				s, matrix->indexes, matrix->index_count, selecting->offline, err))
-		|| (selecting->against
-			&& !ws_against_read(s, selecting->against, matrix, a, against, err))) {
+		|| (selecting->against && !read_against(s, selecting->against, matrix, a, against, err))) {
 		return false;
 	}
 	if (network && !selecting->offline && !ws_session_open_records(s, err)) {
 		return false;
 	}
 	selecting->options.against = selecting->against ? against : NULL;
-	ws_selecting_context(s, selecting, a, ctx);
+	make_context(s, selecting, a, ctx);
 	if (!ws_selection_plan(ctx, &selecting->options, sel, err)) {
 		return false;
 	}

@@ -39,13 +39,6 @@ bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting,
 	const ws_words *words, struct ws_err *err);
 
 /**
- * The context of a session, for a plan in @a a; the store must be open. Without a network
- * ctx->fetch is NULL.
- */
-void ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting,
-	struct ws_arena *a, struct ws_context *ctx);
-
-/**
  * Opens store and, with @a network, the network (with the matrix's own indexes), and plans. @a a is
  * the plan's arena: all that @a ctx and @a sel hold of it lives there.
  */
@@ -64,23 +57,11 @@ const char *ws_selecting_command_elsewhere(
 	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
 
 /**
- * There is something to build. A shard may have nothing, which is said; for everybody else it is a
- * mistake in the selection: WS_ERR_CONFIG.
+ * True if there is something to build, or a shard is empty, which is printed. Any other selection
+ * without work is WS_ERR_CONFIG.
  */
 bool ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
 	const struct ws_selection *sel, struct ws_err *err);
-
-/* ---- --against INDEX: what need not be made again, because it is published ---- */
-
-/** An index that is on a server: asking it needs the network. */
-bool ws_against_is_url(const char *index);
-
-/**
- * The wheels of the matrix's packages in @a index, without yanked ones. @a index is a folder made
- * by `publish`, or the URL of a simple index; for a URL the network must be open.
- */
-bool ws_against_read(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
-	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err);
 
 /* ---- cures ---- */
 
