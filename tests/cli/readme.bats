@@ -119,3 +119,30 @@ reported() {
 	done
 	[ "$count" -ge 1 ]
 }
+
+# Without what the host decides: how many cores, how long.
+@test "plans of shipped matrices that pages show are what plan prints" {
+	local page matrix count=0
+	for page in "${pages[@]}"; do
+		for matrix in $(sed -nE 's/^\$ wheelsmith plan --matrix (matrix\/[a-z0-9-]+\.json)$/\1/p' "$page"); do
+			echo "$page: $matrix"
+			run -0 "$WHEELSMITH" plan --matrix "$WS_ROOT/$matrix"
+			diff -u <(awk -v line="\$ wheelsmith plan --matrix $matrix" '$0 == line { inside = 1; next } /^```/ { inside = 0 } inside' "$page" |
+				reported) <(reported <<< "$output")
+			count=$((count + 1))
+		done
+	done
+	[ "$count" -ge 2 ]
+}
+
+@test "every command line that pages show is one that bash reads" {
+	local page line count=0
+	for page in "${pages[@]}"; do
+		while IFS= read -r line; do
+			echo "$page: $line"
+			bash -n <<< "$line"
+			count=$((count + 1))
+		done < <(sed -nE 's/^\$ (.*[^\\])$/\1/p' "$page")
+	done
+	[ "$count" -ge 80 ]
+}
