@@ -1,92 +1,113 @@
-/* sbom.c - CycloneDX 1.5 (ECMA-424), the few fields we can fill. */
+/* sbom.c - CycloneDX 1.5 (ECMA-424), the few fields that we can fill. */
 #include "wheel/sbom.h"
 
-#include "base/json.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL before every text. */
-static int
-cmp_texts(const char *x, const char *y)
+struct hash {
+	const char *content;
+};
+
+static const struct ws_field hash_fields[] = {
+	WS_FIXED("alg", "SHA-256"),
+	WS_VALUE("content", struct hash, content, WS_ALWAYS, "of the file"),
+};
+static const struct ws_table hash_table = {NULL, hash_fields, WS_LEN(hash_fields)};
+
+struct reference {
+	const char *url, *type;
+};
+
+static const struct ws_field reference_fields[] = {
+	WS_VALUE("url", struct reference, url, WS_ALWAYS, "of a file or a repository"),
+	WS_VALUE("type", struct reference, type, WS_ALWAYS, "distribution or vcs"),
+};
+static const struct ws_table reference_table = {NULL, reference_fields, WS_LEN(reference_fields)};
+
+struct component {
+	const char *type, *name, *version, *purl;
+	const struct hash *hashes;
+	size_t hash_count;
+	const struct reference *references;
+	size_t reference_count;
+};
+
+static const struct ws_field component_fields[] = {
+	WS_VALUE("type", struct component, type, WS_ALWAYS, "application or library"),
+	WS_VALUE("name", struct component, name, WS_ALWAYS, "its name"),
+	WS_VALUE("version", struct component, version, WS_IF_ANY, "a version or a commit"),
+	WS_LIST_OF("hashes", struct component, hashes, hash_count, hash_table, WS_IF_ANY, "one"),
+	WS_VALUE("purl", struct component, purl, WS_IF_ANY, "package URL"),
+	WS_LIST_OF("externalReferences", struct component, references, reference_count, reference_table,
+		WS_IF_ANY, "one"),
+};
+static const struct ws_table component_table = {NULL, component_fields, WS_LEN(component_fields)};
+
+struct document {
+	unsigned version;
+	const struct component *tools, *wheel, *parts;
+	size_t tool_count, part_count;
+};
+
+static const struct ws_field tools_fields[] = {
+	WS_LIST_OF(
+		"components", struct document, tools, tool_count, component_table, WS_ALWAYS, "ourselves"),
+};
+static const struct ws_table tools_table = {NULL, tools_fields, WS_LEN(tools_fields)};
+
+static const struct ws_field metadata_fields[] = {
+	WS_PART("tools", tools_table, WS_ALWAYS, "programs that made the wheel"),
+	WS_POINTED("component", struct document, wheel, component_table, WS_ALWAYS, "the wheel"),
+};
+static const struct ws_table metadata_table = {NULL, metadata_fields, WS_LEN(metadata_fields)};
+
+static const struct ws_field document_fields[] = {
+	WS_FIXED("bomFormat", "CycloneDX"),
+	WS_FIXED("specVersion", "1.5"),
+	WS_VALUE("version", struct document, version, WS_ALWAYS, "of this document"),
+	WS_PART("metadata", metadata_table, WS_ALWAYS, "the wheel and its tools"),
+	WS_LIST_OF(
+		"components", struct document, parts, part_count, component_table, WS_ALWAYS, "its parts"),
+};
+static const struct ws_table document_table = {NULL, document_fields, WS_LEN(document_fields)};
+
+/* A file with a digest is what was distributed; without one the URL is a repository's. */
+static struct component
+component_of(const struct ws_sbom_part *part, struct ws_arena *a)
 {
-	return x && y ? strcmp(x, y) : (x != NULL) - (y != NULL);
+	bool hashed = part->sha256 && part->sha256[0];
+	struct hash *hash = WS_NEW(a, struct hash);
+	struct reference *reference = WS_NEW(a, struct reference);
+	hash->content = part->sha256;
+	*reference = (struct reference){part->url, hashed ? "distribution" : "vcs"};
+	return (struct component){
+		.type = part->application ? "application" : "library",
+		.name = part->name,
+		.version = part->version,
+		.purl = part->purl,
+		.hashes = hash,
+		.hash_count = hashed,
+		.references = reference,
+		.reference_count = part->url != NULL,
+	};
 }
 
+/* By name, version, purl, url and digest; NULL before every text. */
 static int
-cmp_parts(const void *x, const void *y)
+by_part(const void *x, const void *y)
 {
 	const struct ws_sbom_part *left = *(const struct ws_sbom_part *const *)x;
 	const struct ws_sbom_part *right = *(const struct ws_sbom_part *const *)y;
-	int order;
-	if ((order = cmp_texts(left->name, right->name))
-		|| (order = cmp_texts(left->version, right->version))
-		|| (order = cmp_texts(left->purl, right->purl))
-		|| (order = cmp_texts(left->url, right->url))) {
-		return order;
+	const char *const texts[][2] = {{left->name, right->name}, {left->version, right->version},
+		{left->purl, right->purl}, {left->url, right->url}, {left->sha256, right->sha256}};
+	int order = 0;
+	for (size_t i = 0; i < WS_LEN(texts) && !order; i++) {
+		const char *one = texts[i][0], *other = texts[i][1];
+		order = one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
 	}
-	return cmp_texts(left->sha256, right->sha256);
-}
-
-static void
-add_optional(struct ws_json_writer *w, const char *key, const char *text)
-{
-	if (text) {
-		ws_json_add_text(w, key, text);
-	}
-}
-
-static void
-add_hash(struct ws_json_writer *w, const char *sha256)
-{
-	ws_json_open_list(w, "hashes");
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "alg", "SHA-256");
-	ws_json_add_text(w, "content", sha256);
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
-/* A file with a digest is what was distributed; without one the URL is a repository's. */
-static void
-add_reference(struct ws_json_writer *w, const struct ws_sbom_part *part, bool hashed)
-{
-	ws_json_open_list(w, "externalReferences");
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "url", part->url);
-	ws_json_add_text(w, "type", hashed ? "distribution" : "vcs");
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
-static void
-add_part(struct ws_json_writer *w, const char *key, const struct ws_sbom_part *part)
-{
-	bool hashed = part->sha256 && part->sha256[0];
-	ws_json_open_object(w, key);
-	ws_json_add_text(w, "type", part->application ? "application" : "library");
-	ws_json_add_text(w, "name", part->name);
-	add_optional(w, "version", part->version);
-	if (hashed) {
-		add_hash(w, part->sha256);
-	}
-	add_optional(w, "purl", part->purl);
-	if (part->url) {
-		add_reference(w, part, hashed);
-	}
-	ws_json_close(w);
-}
-
-static void
-add_tools(struct ws_json_writer *w)
-{
-	const struct ws_sbom_part self = {
-		.name = "wheelsmith", .version = WS_VERSION, .application = true};
-	ws_json_open_object(w, "tools");
-	ws_json_open_list(w, "components");
-	add_part(w, NULL, &self);
-	ws_json_close(w);
-	ws_json_close(w);
+	return order;
 }
 
 void
@@ -94,24 +115,18 @@ ws_sbom_write(const struct ws_sbom_part *wheel, const struct ws_sbom_part *parts
 	struct ws_buf *out)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_sbom_part self = {
+		.name = "wheelsmith", .version = WS_VERSION, .application = true};
+	const struct component tool = component_of(&self, a), subject = component_of(wheel, a);
 	const struct ws_sbom_part **sorted = WS_NEW_N(a, const struct ws_sbom_part *, count);
+	struct component *components = WS_NEW_N(a, struct component, count);
 	for (size_t i = 0; i < count; i++) {
 		sorted[i] = &parts[i];
 	}
-	if (count > 0) {
-		qsort(sorted, count, sizeof(*sorted), cmp_parts);
-	}
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "bomFormat", "CycloneDX");
-	ws_json_add_text(w, "specVersion", "1.5");
-	ws_json_add_u64(w, "version", 1);
-	ws_json_open_object(w, "metadata");
-	add_tools(w);
-	add_part(w, "component", wheel);
-	ws_json_close(w);
-	ws_json_open_list(w, "components");
+	qsort(sorted, count, sizeof(*sorted), by_part);
 	for (size_t i = 0; i < count; i++) {
-		add_part(w, NULL, sorted[i]);
+		components[i] = component_of(sorted[i], a);
 	}
-	ws_json_finish(w, WS_JSON_PRETTY, out);
+	const struct document document = {1, &tool, &subject, components, 1, count};
+	ws_table_text(&document_table, &document, WS_JSON_PRETTY, out);
 }
