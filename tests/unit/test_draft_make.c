@@ -332,7 +332,7 @@ draft_with(const char *path_variable, const char *note, struct ws_arena *a, stru
 	return ws_draft_make(&order, a, draft, err);
 }
 
-WS_TEST(a_missing_python_and_one_that_fails_are_told_apart)
+WS_TEST(a_missing_python_is_distinguished_from_a_failing_one)
 {
 	struct ws_draft draft;
 	struct ws_err err = {0};

@@ -234,7 +234,7 @@ finds(struct host *h, struct ws_node *node)
 
 static const char *const one[] = {"read.h", "unread.h", NULL};
 
-WS_TEST(a_host_finds_the_results_of_another_host)
+WS_TEST(a_host_finds_the_results_of_its_neighbour)
 {
 	struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);

@@ -114,7 +114,7 @@ WS_TEST(a_manifest_is_checked_against_the_files_of_workers)
 	assert_string_equal(why, "no worker has reported '/usr/include/x.h'");
 	assert_false(holds(text, &hosts, a, &why));
 	assert_false(
-		ws_worker_files_ask_wanted(&(struct ws_worker_files){.a = a}, &err)); /* nothing is */
+		ws_worker_files_ask_wanted(&(struct ws_worker_files){.a = a}, &err)); /* no file is */
 	assert_true(ws_worker_files_ask_wanted(&hosts.platform, &err));
 	assert_int_equal(hosts.asked, 1); /* about both at once */
 	assert_string_equal(hosts.names, "/usr/include/x.h\n/usr/include/y.h\n");

@@ -64,7 +64,7 @@ WS_TEST(an_interpreter_that_cannot_run_has_its_build_details_read)
 	const char *root = ws_test_dir(a);
 	const char *python = add_file(a, root, "usr/bin/python3.14",
 		"\x7f"
-		"ELF of another machine",
+		"ELF for a different machine",
 		0755);
 	add_file(a, root, "usr/lib/python3.14/build-details.d.x86_64-linux-gnu.json",
 		DETAILS("\"d\"", "", ""), 0644);

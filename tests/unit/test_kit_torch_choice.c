@@ -7,7 +7,7 @@
 
 /* ---- which release ---- */
 
-WS_TEST(a_release_that_is_nowhere_is_told_with_its_neighbours)
+WS_TEST(an_unknown_release_is_reported_with_its_neighbours)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;
@@ -57,7 +57,7 @@ WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
 	}
 }
 
-WS_TEST(builds_of_one_release_are_told_apart)
+WS_TEST(builds_of_one_release_are_distinguished)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;

@@ -30,7 +30,7 @@ WS_TEST(version_py_is_read_in_all_its_forms)
 	}
 }
 
-WS_TEST(another_version_py_is_no_torchs)
+WS_TEST(a_foreign_version_py_is_not_torch_s)
 {
 	static const char *const texts[] = {"", "\n", "__version__",
 		"__version__ = ", "__version__ = '", "version = '2.5.1'", "__version__ = 2.5",

@@ -89,7 +89,7 @@ find_other(bool locked, enum ws_pin_kind kind, const void *pinned, const void *f
 	return ws_pins_put(pins, kind, found, err);
 }
 
-WS_TEST(what_was_found_otherwise_changes_its_pin_or_is_refused)
+WS_TEST(a_different_find_changes_its_pin_or_is_refused)
 {
 	const struct ws_pin_source sources[] = {{"tiny", "1.0", "folder", "src", NULL, NULL, HEX, NULL},
 		{"tiny", "1.0", "folder", "elsewhere", NULL, NULL, OTHER, NULL}};
@@ -118,7 +118,7 @@ WS_TEST(what_was_found_otherwise_changes_its_pin_or_is_refused)
 		assert_contains(err.text, ws_arena_printf(a, "%s: not what the lock pins", cases[i].says));
 		assert_cure(err, WS_CURE_LOCK_UPDATE, cases[i].cure);
 		assert_false(ws_lock_put(&pins.lock, kind, cases[i].pinned, a));
-		/* One that is not pinned at all. */
+		/* A source without a pin. */
 		assert_fails(
 			find_other(true, kind, NULL, cases[i].found, &pins, &err, a), err, WS_ERR_CONFIG);
 		assert_contains(err.text, ws_arena_printf(a, "the lock has no pin of %s", cases[i].says));
@@ -126,7 +126,7 @@ WS_TEST(what_was_found_otherwise_changes_its_pin_or_is_refused)
 	}
 }
 
-WS_TEST(what_came_as_it_is_pinned_changes_nothing_wherever_it_came_from)
+WS_TEST(a_find_that_matches_its_pin_changes_no_pin_whatever_its_source)
 {
 	struct ws_pins pins;
 	struct ws_err err = {0};
@@ -136,7 +136,7 @@ WS_TEST(what_came_as_it_is_pinned_changes_nothing_wherever_it_came_from)
 	assert_true(find_other(true, WS_PIN_TORCH, &torches[0], &torches[1], &pins, &err, a));
 	assert_false(pins.changed);
 	assert_string_equal(pins.lock.torch.at[0].wheel, "cp311.whl");
-	/* A source with another definition: found by it from now on. */
+	/* A source with a changed definition, which is its key now. */
 	const struct ws_pin_source sources[] = {{"tiny", "1.0", "sdist", "a", HEX, NULL, HEX, HEX},
 		{"tiny", "1.0", "sdist", "b", HEX, NULL, HEX, OTHER}};
 	assert_true(find_other(true, WS_PIN_SOURCE, &sources[0], &sources[1], &pins, &err, a));
@@ -205,7 +205,7 @@ WS_TEST(pins_that_others_made_meanwhile_stay)
 	assert_pinned(&after.pins.lock, "common", OTHER);
 	assert_null(ws_lock_source(&after.pins.lock, "old", "1.0"));
 	assert_int_equal(after.pins.lock.torch.len, 5);
-	/* What this process resolved with is not what others pinned. */
+	/* This process resolved with pins that others have replaced. */
 	assert_pinned(&one.pins.lock, "common", HEX);
 	ws_store_close(&store);
 }
@@ -244,7 +244,7 @@ WS_TEST(processes_that_write_at_the_same_time_lose_no_pin)
 	}
 	look(&after, &store, path, a);
 	assert_int_equal(after.pins.lock.sources.len, PROCESSES * PINS);
-	/* Nothing else is left where a person looks after files. */
+	/* No other file is left in the user's folder. */
 	WS_AUTO_DIR DIR *left = opendir(folder);
 	const struct dirent *entry;
 	while ((entry = readdir(left))) {
@@ -269,13 +269,13 @@ WS_TEST(a_lock_that_is_no_longer_one_is_left_alone)
 	ws_store_close(&store);
 }
 
-WS_TEST(what_was_kept_in_the_store_moves_to_where_it_belongs)
+WS_TEST(a_lock_kept_in_the_store_moves_to_its_own_place)
 {
 	const char *dir = ws_test_dir(a);
 	const char *path = ws_path_join(a, dir, "m.lock.json", NULL);
 	struct ws_store store = open_store(dir, a);
 	struct view v;
-	/* Nothing can take the place of a folder, not even as root. */
+	/* A file cannot replace a folder, not even as root. */
 	look(&v, &store, path, a);
 	pin(&v, "a", HEX);
 	assert_ok(ws_fs_mkdirs(path, &v.err), v.err);
@@ -290,7 +290,7 @@ WS_TEST(what_was_kept_in_the_store_moves_to_where_it_belongs)
 	assert_ok(ws_lock_read(path, a, &own, &v.err), v.err);
 	assert_pinned(&own, "a", HEX);
 	assert_pinned(&own, "b", HEX);
-	/* What goes from there later does not come back from the store. */
+	/* Pins that are removed there later do not come back from the store. */
 	assert_ok(ws_fs_remove(path, &v.err), v.err);
 	look(&v, &store, path, a);
 	assert_int_equal(v.pins.lock.sources.len, 0);

@@ -1,10 +1,10 @@
-/* test_make_supply.c - what a cell is said to have come to, by what its product's supply is. */
+/* test_make_result.c - the result of a cell, from the supply of its product. */
 #include "test.h"
 
 #include "make/result.h"
 #include "model/recipe.h"
 
-/* A product of one cell, and one of another that shares it. */
+/* A product of one cell, and a second cell that shares it. */
 struct world {
 	struct ws_recipe recipe;
 	struct ws_cell cells[3], *wanted[2];
@@ -48,7 +48,7 @@ assert_cell(const struct world *w, size_t number, const char *state, const char 
 	assert_string_equal(ws_cell_reason(cell), reason);
 }
 
-WS_TEST(a_product_that_nobody_waits_for_has_no_supply)
+WS_TEST(a_product_without_a_waiting_cell_has_no_supply)
 {
 	struct world w;
 	open_world(&w, WS_DECISION_EXCLUDED, WS_DECISION_EXCLUDED, a);
@@ -87,7 +87,7 @@ WS_TEST(a_fallback_of_the_plan_is_there_at_once)
 	assert_cell(&w, 1, "fallback", "why 0");
 }
 
-WS_TEST(a_prebuilt_wheel_that_cannot_be_had_says_why)
+WS_TEST(a_prebuilt_wheel_that_cannot_be_fetched_has_a_reason)
 {
 	struct world w;
 	struct ws_err err = {0};
@@ -105,7 +105,7 @@ WS_TEST(a_prebuilt_wheel_that_cannot_be_had_says_why)
 	assert_string_equal(err.text, "cell 0: no prebuilt wheel: no answer in 5 s");
 }
 
-WS_TEST(what_was_tried_are_those_before_the_chosen_that_were_opened)
+WS_TEST(tried_candidates_are_the_opened_ones_before_the_chosen_one)
 {
 	struct ws_candidate candidates[] = {
 		{.file = "a.whl", .state = WS_CANDIDATE_FAILS, .why = "it does not load"},

@@ -40,7 +40,7 @@ WS_TEST(sets_are_sorted_merged_and_written)
 	}
 }
 
-WS_TEST(what_torch_refuses_is_answered_with_what_to_write)
+WS_TEST(a_word_that_torch_refuses_gives_the_right_spelling)
 {
 	static const struct {
 		const char *text, *why;

@@ -192,7 +192,7 @@ WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
 	} rows[] = {
 		{"2.5.2", "2.5.1"},
 		{"2.5.9", "2.5.5"},
-		{"2.5.0", "2.5.1"}, /* nothing before it, but the same minor */
+		{"2.5.0", "2.5.1"}, /* no earlier one, except of the same minor */
 		{"2.5.3+cu121", "2.5.1"},
 		{"2.6.0", "2.5.5"},
 		{"2.9.0", "2.8.0"},
@@ -213,8 +213,7 @@ WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
 	assert_string_equal(ws_cuda_label("13.0", a), "cu130");
 }
 
-/* A range compares what a label does not say, a pattern what it says, and a point what a name does
- * not. */
+/* A range, a pattern and a point compare different parts of a label. */
 WS_TEST(wheels_that_are_known_to_be_bad)
 {
 	struct ws_version torch;

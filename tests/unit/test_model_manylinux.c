@@ -1,5 +1,4 @@
-/* test_model_manylinux.c - platform tags of wheels, by what was measured and what was linked
- * for. */
+/* test_model_manylinux.c - platform tags of wheels, from the measured and the linked versions. */
 #include "test.h"
 
 #include "model/machine.h"
@@ -18,8 +17,8 @@ WS_TEST(a_wheel_has_the_tag_that_was_measured_and_the_one_it_was_linked_for)
 			"manylinux2014_aarch64.manylinux_2_17_aarch64.manylinux_2_31_aarch64"},
 		{"manylinux_2_12_x86_64", "2.17",
 			"manylinux_2_12_x86_64.manylinux2014_x86_64.manylinux_2_17_x86_64"},
-		/* What asks for more than it was linked for, and what no policy knows, promises no more
-		 * than it keeps. */
+		/* A module that needs more than its link target, or an unknown policy, gets the tag of its
+		 * real needs. */
 		{"manylinux_2_34_x86_64", "2.28", "manylinux_2_34_x86_64"},
 		{"linux_x86_64", "2.28", "linux_x86_64"},
 	};

@@ -192,7 +192,7 @@ check_order(const struct order *pair, const struct order *any, const struct orde
 		const char *text = ws_str_copy(ws_str_cut(&rest, ' '), a);
 		check_next(text, &python, platform->key, &before, a);
 	}
-	assert_int_equal(before, 1); /* nothing fits worse than the last tag of the list */
+	assert_int_equal(before, 1); /* no wheel fits worse than the last tag of the list */
 	return count;
 }
 
@@ -211,7 +211,7 @@ WS_TEST(fits_follow_the_whole_order_of_tags)
 	assert_true(count > 250000);
 }
 
-WS_TEST(what_no_index_should_serve_is_no_wheel)
+WS_TEST(a_name_that_no_index_should_serve_is_not_a_wheel)
 {
 	char longer[400];
 	memset(longer, 'x', sizeof(longer));
@@ -289,7 +289,7 @@ WS_TEST(interpreters_are_written_in_five_ways)
 	struct ws_python_tag tag;
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
 		if (ws_python_tag_parse(bad[i], &tag)) {
-			fail_msg("'%s' is no Python", bad[i]);
+			fail_msg("'%s' is not a Python", bad[i]);
 		}
 	}
 }

@@ -202,7 +202,7 @@ WS_TEST(numbers_have_any_length)
 	assert_int_equal(strlen(x.release[1]), sizeof(longer) - 3);
 }
 
-WS_TEST(characters_beyond_ascii_are_no_version)
+WS_TEST(characters_beyond_ascii_are_not_a_version)
 {
 	struct ws_version v;
 	static const char *const bad[] = {"1.0\xc2\xa0", "1.0+\xc4\xb0", "\xd9\xa1.0", "1.0\xff"};

@@ -48,7 +48,7 @@ WS_TEST(one_line_lists)
 	assert_null(found(path, "deb\ndeb [\ndeb []\ndeb http://\ndeb http://x\ndeb [a=b", a));
 }
 
-WS_TEST(third_parties_are_told_apart)
+WS_TEST(third_parties_are_distinguished)
 {
 	static const char path[] = "/etc/apt/sources.list.d/x.list";
 	assert_null(found(path,

@@ -1,5 +1,5 @@
-/* test_net_download.c - files that must arrive whole, whatever the server does. Those that come in
- * several pieces: test_net_download_resume.c. */
+/* test_net_download.c - files that must arrive whole, whatever the server does.
+ * test_net_download_resume.c tests downloads in several pieces. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -80,7 +80,7 @@ WS_TEST(each_by_itself_as_many_come_as_can)
 		assert_int_equal(ws_fs_exists(files[i].path), i == 2);
 	}
 	assert_contains(files[1].failure.text, "is not what was pinned");
-	/* What this host cannot write ends them all. */
+	/* A local write error ends all downloads. */
 	files[0].partial = "/nowhere/at/all";
 	assert_fails(ws_download_each(w.http, &files[0], 1, &err), err, WS_ERR_IO);
 }
@@ -114,7 +114,7 @@ WS_TEST(an_encoding_is_refused)
 	ws_downloads_assert_landed(&w, &file);
 }
 
-WS_TEST(without_a_pin_the_digest_is_told)
+WS_TEST(without_a_pin_the_digest_is_reported)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download file = ws_downloads_file(&w, "~cut=5000:1");
@@ -124,14 +124,14 @@ WS_TEST(without_a_pin_the_digest_is_told)
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=5000-\""), 1);
-	/* Nothing would notice a mixture: no resumption. */
+	/* A mixture could not be detected, so the download is not resumed. */
 	file.url = ws_served_url(&w.s, "/~etag=none,cut=5001:1/x.whl");
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=5001-\""), 0);
 }
 
-WS_TEST(what_is_there_is_not_fetched)
+WS_TEST(a_present_file_is_not_fetched)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	ws_downloads_assert(&w, "~late=1");
@@ -166,7 +166,8 @@ WS_TEST(many_files_come_together)
 	}
 }
 
-/* What a full disk still took counts, and is hashed: the next run goes on from there. */
+/* Bytes written before the disk was full count and are hashed: the next run continues behind them.
+ * */
 WS_TEST(a_full_disk_is_this_hosts_fault)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);

@@ -52,7 +52,7 @@ WS_TEST(bytes_of_an_earlier_run_are_used)
 	ws_downloads_assert_landed(&w, &file);
 }
 
-WS_TEST(bytes_of_another_file_are_not_mixed_in)
+WS_TEST(bytes_of_a_changed_file_are_not_mixed_in)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	const char *other = ws_arena_copy(a, "other bytes", 11);
@@ -60,7 +60,7 @@ WS_TEST(bytes_of_another_file_are_not_mixed_in)
 	ws_downloads_leave(&w, other, 11, "\"old\"");
 	ws_downloads_assert(&w, "~late=1");
 	assert_int_equal(ws_served_count(&w.s, "\"status\": 206"), 0);
-	/* Nothing says so: the digest does, and the whole is asked for once. */
+	/* Only the digest shows it, and the whole file is requested once. */
 	ws_downloads_leave(&w, other, 11, "");
 	ws_downloads_assert(&w, "~late=1");
 	assert_int_equal(ws_served_count(&w.s, "\"status\": 206"), 1);
@@ -149,7 +149,7 @@ WS_TEST(progress_forgives_failures)
 	const char *bytes = ws_served_put(&w.s, "large", size);
 	struct ws_digest digest = ws_digest_bytes(bytes, size);
 	struct ws_download file = ws_downloads_file(&w, "");
-	/* Six attempts bring 2 MiB each; three in vain would be the end. */
+	/* Six attempts bring 2 MiB each; three without bytes would be the end. */
 	file.url = ws_served_url(&w.s, "/~cut=2097152/large");
 	file.sha256 = digest.hex;
 	file.size_bytes = size;

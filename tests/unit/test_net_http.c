@@ -90,7 +90,7 @@ WS_TEST(a_document_comes_with_its_facts)
 	assert_int_equal(ws_served_count(&s, "\"encoding\": \"gzip\""), 3);
 }
 
-WS_TEST(what_passes_is_tried_again)
+WS_TEST(a_temporary_error_is_retried)
 {
 	struct ws_served s = ws_served_start(a);
 	assert_gets(&s, "~status=500:2");
@@ -104,7 +104,7 @@ WS_TEST(what_passes_is_tried_again)
 	assert_gets(&s, "~chunked,cut=10:1");
 }
 
-WS_TEST(what_a_server_may_do_is_no_fault)
+WS_TEST(unusual_but_allowed_answers_are_not_errors)
 {
 	struct ws_served s = ws_served_start(a);
 	assert_gets(&s, "~gzip");
@@ -241,7 +241,7 @@ WS_TEST(every_redirect_is_followed)
 	assert_int_equal(assert_no_get(&s, "~redirect=1,as=304", "(304)"), 304);
 }
 
-WS_TEST(a_url_of_another_kind_ends_at_once)
+WS_TEST(a_url_with_a_wrong_scheme_ends_at_once)
 {
 	struct ws_stop stop = {.fd = -1, .deadline_ms = ws_clock_ms() + 2000};
 	struct ws_http_config config = ws_served_config();
@@ -311,7 +311,7 @@ WS_TEST(netrc_is_read)
 	struct ws_get document;
 	const char *url = ws_served_url(&s, "/~auth=me:secret/x");
 	assert_ok(get(http, url, &document, a, &err), err);
-	/* What stands in the URL is preferred. */
+	/* A login in the URL is preferred. */
 	url = ws_arena_printf(a, "http://you:other@127.0.0.1:%u/~auth=you:other/x", s.port);
 	assert_ok(get(http, url, &document, a, &err), err);
 }
@@ -359,7 +359,7 @@ WS_TEST(a_bundle_that_is_not_there_is_named)
 	assert_contains(err.cure, "REQUESTS_CA_BUNDLE");
 }
 
-WS_TEST(proxies_are_used_and_their_refusal_is_told)
+WS_TEST(proxies_are_used_and_their_refusal_is_reported)
 {
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
@@ -399,7 +399,7 @@ WS_TEST(a_proxys_login_is_never_shown)
 	unsetenv("https_proxy");
 }
 
-WS_TEST(nobody_listens)
+WS_TEST(no_server_listens_there)
 {
 	struct ws_served s = ws_served_start(a);
 	const char *url = ws_served_url(&s, "/x");
@@ -448,7 +448,7 @@ WS_TEST(a_signal_ends_a_transfer)
 	struct ws_served s = ws_served_start(a);
 	struct ws_stop stop;
 	struct ws_err err;
-	signal(SIGINT, SIG_DFL); /* a shell's & leaves it ignored, and then it is not listened for */
+	signal(SIGINT, SIG_DFL); /* a shell's & leaves the signal ignored, and then it has no handler */
 	assert_ok(ws_stop_open(&stop, &err), err);
 	struct ws_http_config config = ws_served_config();
 	config.stop = &stop;
@@ -468,7 +468,7 @@ drop(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t l
 }
 
 /* As many fail as may run at once: were each to keep its place, the batch would never end. */
-WS_TEST(what_cannot_be_started_takes_no_place_of_a_batch)
+WS_TEST(a_request_that_cannot_start_takes_no_slot_of_a_batch)
 {
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
@@ -487,7 +487,7 @@ WS_TEST(what_cannot_be_started_takes_no_place_of_a_batch)
 	for (size_t i = 0; i < WS_LEN(requests); i++) {
 		assert_int_equal(requests[i].reply.status, i < 2 ? 0 : 200);
 	}
-	/* One that is not forgiven ends the batch with libcurl's words. */
+	/* A fatal error ends the batch with libcurl's message. */
 	requests[0].failure = &failure;
 	failing_starts = 1;
 	assert_fails(ws_http_run(http, &batch, &err), err, WS_ERR_INTERNAL);

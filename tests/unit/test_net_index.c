@@ -196,7 +196,7 @@ WS_TEST(a_pinned_file_is_found_on_whatever_index_has_it)
 		ws_index_find(w.index, &list, "demo-x", name, w.digest.hex, &err);
 	assert_ok(file, err);
 	assert_contains(file->url, "/files/");
-	/* Without a pin the first one is it; with a pin that nobody has, what was found is reported. */
+	/* Without a pin the first file is used; with an unknown pin, the found files are reported. */
 	file = ws_index_find(w.index, &list, "demo-x", name, NULL, &err);
 	assert_ok(file, err);
 	assert_contains(file->url, "/f/");
@@ -206,7 +206,7 @@ WS_TEST(a_pinned_file_is_found_on_whatever_index_has_it)
 	assert_contains(err.cure, w.digest.hex);
 }
 
-WS_TEST(what_is_not_found_is_told_with_what_was)
+WS_TEST(a_missing_file_is_reported_with_the_found_ones)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_index_list list = list_of(&w, "", "/~html", false);

@@ -65,7 +65,7 @@ WS_TEST(the_nearest_source_of_a_role_counts)
 	assert_string_equal(config.choices[0].from, "--index");
 }
 
-/* What the default role is with these variables and the files that are there. */
+/* The default role with these variables and the present files. */
 static const char *
 default_with(const char *root, const char *const *vars, const char **from, struct ws_arena *a)
 {
@@ -114,7 +114,7 @@ WS_TEST(our_own_sources_must_be_urls)
 	assert_fails(ws_index_config_read(&sources, a, &config, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(
 		err.text, "index from --index: 'file:///srv/wheels' is not an http or https URL");
-	/* What pip can do with a folder is pip's affair. */
+	/* folders as indexes are left to pip. */
 	const char *const vars[] = {
 		"PIP_INDEX_URL=/srv/wheels", "PIP_EXTRA_INDEX_URL=file:///x https://e/", NULL};
 	const char *from;

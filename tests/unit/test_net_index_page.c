@@ -118,7 +118,7 @@ WS_TEST(credentials_of_links_are_dropped)
 	assert_string_equal(page.files[0].url, "https://h/a-1.0.tar.gz");
 }
 
-WS_TEST(what_is_no_page_is_told)
+WS_TEST(a_text_that_is_not_a_page_is_reported)
 {
 	static const struct {
 		const char *type, *text, *part;
@@ -153,7 +153,7 @@ WS_TEST(hostile_pages_end)
 	struct ws_index_page page = page_at("https://h/simple/torch/");
 	struct ws_err err;
 	assert_ok(ws_index_page_parse(&page, html_type, ws_buf_str(&text), a, &err), err);
-	/* No entity of a document type is expanded, nothing is loaded. */
+	/* Entities of a document type are neither expanded nor loaded. */
 	parsed(html_type,
 		"<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><a href='&e;-1.tar.gz'>a</a>", a);
 }

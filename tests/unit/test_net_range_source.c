@@ -117,7 +117,7 @@ WS_TEST(a_file_shorter_than_the_tail_is_all_there)
 	}
 }
 
-WS_TEST(a_server_that_knows_no_suffix_is_asked_by_offset)
+WS_TEST(a_server_without_suffix_ranges_is_asked_by_offset)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_range_source r;
@@ -128,7 +128,7 @@ WS_TEST(a_server_that_knows_no_suffix_is_asked_by_offset)
 	ws_range_source_close(&r);
 }
 
-WS_TEST(servers_without_ranges_are_told_apart)
+WS_TEST(servers_without_ranges_are_recognised)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	static const char *const faults[] = {
@@ -141,13 +141,13 @@ WS_TEST(servers_without_ranges_are_told_apart)
 		}
 		assert_contains(err.text, "does not support range requests");
 	}
-	/* Refusals and breakdowns are no such thing. */
+	/* refusals and failures do not count as missing ranges. */
 	assert_int_equal(open_remote(&w, "~status=404", 10000, &r, &err), WS_RANGES_FAILED);
 	assert_contains(err.text, "(404)");
 	assert_int_equal(open_remote(&w, "~status=500", 10000, &r, &err), WS_RANGES_FAILED);
 }
 
-WS_TEST(a_server_that_stops_giving_ranges_is_told)
+WS_TEST(a_server_that_stops_giving_ranges_is_reported)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_range_source r;
@@ -215,7 +215,7 @@ WS_TEST(cuts_and_stalls_go_on_from_the_byte_reached)
 }
 
 /* Three wait for the first, whose connection breaks: its place must still be free. */
-WS_TEST(those_that_wait_do_not_take_the_place_of_the_first)
+WS_TEST(waiting_requests_do_not_replace_the_first)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_range_source r;

@@ -13,7 +13,7 @@ struct asked {
 	struct ws_call call; /* first */
 	struct ws_rpc *rpc;
 	struct ws_str request;
-	bool sent, cancels; /* itself, when it hears something */
+	bool sent, cancels; /* itself, when it receives data */
 	unsigned begun, taken, ended;
 	char reply[64];
 	size_t len;
@@ -178,7 +178,7 @@ WS_TEST(a_call_is_answered_while_others_stay_open)
 	end_all(rpc, held, 3, WS_RPC_OK);
 }
 
-WS_TEST(what_was_answered_makes_room_for_others)
+WS_TEST(an_answered_call_makes_room_for_others)
 {
 	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
 	struct asked *held = ask_many(rpc, "/t/Hold", 2048, a);
@@ -199,7 +199,7 @@ WS_TEST(what_was_answered_makes_room_for_others)
 	assert_int_equal(seen.connections, 1);
 }
 
-WS_TEST(what_has_a_deadline_makes_room_at_its_end)
+WS_TEST(a_call_with_a_deadline_makes_room_at_its_end)
 {
 	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
 	struct asked *all = WS_NEW_N(a, struct asked, 500);
@@ -293,7 +293,7 @@ WS_TEST(a_deadline_ends_one_call)
 	assert_int_equal(see(rpc).connections, 1);
 }
 
-WS_TEST(what_broke_is_begun_again)
+WS_TEST(a_broken_call_is_started_again)
 {
 	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
 	struct asked broken = ask(rpc, "/t/Break"), left = ask(rpc, "/t/Leave");
@@ -305,7 +305,7 @@ WS_TEST(what_broke_is_begun_again)
 	assert_int_equal(see(rpc).connections, 4);
 }
 
-/* Those that were held are begun anew; nobody ends. */
+/* Paused calls are started again; none ends. */
 WS_TEST(a_connection_that_breaks_ends_no_long_call)
 {
 	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
@@ -374,7 +374,7 @@ WS_TEST(other_work_goes_on_while_a_call_waits)
 	assert_true(count >= 3);
 }
 
-WS_TEST(nobody_there_ends_all_that_wait)
+WS_TEST(a_missing_server_ends_all_waiting_calls)
 {
 	AUTO_RPC struct ws_rpc *rpc = NULL;
 	struct ws_rpc_config config = {
@@ -405,7 +405,7 @@ WS_TEST(an_ended_call_leaves_no_memory)
 	assert_true(mallinfo2().uordblks < before + 100000);
 }
 
-/* With pings alone it would be hung up on. */
+/* With pings alone the server would close the connection. */
 WS_TEST(a_quiet_call_stays_open)
 {
 	AUTO_RPC struct ws_rpc *rpc = connect_with(5000, 20, a);

@@ -14,7 +14,7 @@ ignore(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t
 	return true;
 }
 
-/* Sends 16,000,000 bytes of a file, from its second byte on. */
+/* Sends 16,000,000 bytes of a file, starting at its second byte. */
 struct sending {
 	struct ws_request request;
 	struct ws_body body;
@@ -90,7 +90,7 @@ WS_TEST(a_part_of_a_file_arrives_whole)
 	assert_int_equal(ws_served_count(&s, "\"length\": 16000000"), 2);
 }
 
-WS_TEST(what_passes_is_sent_again_whole)
+WS_TEST(after_a_temporary_error_the_whole_body_is_sent_again)
 {
 	struct ws_served s = ws_served_start(a);
 	struct sending *x = make(&s, "POST", "/");

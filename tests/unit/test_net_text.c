@@ -66,7 +66,7 @@ WS_TEST(references_are_joined)
 	}
 }
 
-WS_TEST(what_is_shown_holds_no_secret)
+WS_TEST(a_shown_url_holds_no_secret)
 {
 	static const char *const cases[][2] = {
 		{"https://me:secret@h/simple/", "https://h/simple/"},
@@ -99,12 +99,12 @@ WS_TEST(what_is_shown_holds_no_secret)
 	struct ws_err err;
 	assert_false(ws_url_parse("htp://me:secret@h/", a, &url, &err));
 	assert_null(strstr(err.text, "secret"));
-	/* What is shown of a URL has no login where libcurl finds one. */
+	/* a shown URL has no login, also where only libcurl finds one. */
 	assert_ok(ws_url_parse("http:/me:secret@h/simple", a, &url, &err), err);
 	assert_string_equal(url.password, "secret");
 }
 
-WS_TEST(what_is_published_ends_with_the_path)
+WS_TEST(a_published_url_ends_with_the_path)
 {
 	static const char *const cases[][2] = {
 		{"https://me:secret@h/x.tar.gz?token=secret#sha256=0", "https://h/x.tar.gz"},
@@ -156,7 +156,7 @@ WS_TEST(a_head_is_understood)
 	assert_true(reply.has_length && reply.length_bytes == 5);
 }
 
-WS_TEST(weak_tags_are_no_validators)
+WS_TEST(weak_tags_are_not_validators)
 {
 	struct ws_reply reply = reply_of("HTTP/1.1 200 OK\nETag: W/\"abc\"\nLast-Modified: then\n");
 	assert_null(ws_reply_strong_etag(&reply));

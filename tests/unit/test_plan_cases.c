@@ -1,5 +1,5 @@
-/* test_plan_cases.c - matrices and what is planned for them: tests/cases/plan. What stands in a
- * case: plan_world.h; what is printed for it is chosen by @args:
+/* test_plan_cases.c - matrices and what is planned for them: tests/cases/plan. plan_world.h
+ * documents the members of a case; @args selects the output:
  *
  *   (nothing)      each cell: name, decision, reason; then warnings
  *   --only GLOBS --shard I/N      as the command's

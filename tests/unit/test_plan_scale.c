@@ -1,4 +1,4 @@
-/* test_plan_scale.c - ten thousand cells: nothing is counted twice, memory stays small. Says how
+/* test_plan_scale.c - ten thousand cells: no cell is counted twice, memory stays small. Says how
  * long it took, but does not judge: hosts differ. */
 #include "test.h"
 

@@ -21,7 +21,7 @@ static const struct ws_case everything = {
 	.count = 7,
 };
 
-/* Nothing but "auto", and an exclusion that asks what it came to. */
+/* Only "auto", and an exclusion that reports its result. */
 static const struct ws_case automatic = {
 	.names = {"recipe", "lock", "matrix"},
 	.texts = {"a 1.0 pybind a.cu", "all",
@@ -104,7 +104,7 @@ WS_TEST(hosts_that_differ_deal_alike)
 	}
 }
 
-/* What another shard builds too is work for nothing. Sets of archs that end up alike, and toolkits
+/* work that a second shard repeats is counted. Sets of archs that end up alike, and toolkits
  * that "auto" comes to only because a kit is missing, are the two cases in which it happens. */
 WS_TEST(a_wheel_is_built_in_one_shard)
 {

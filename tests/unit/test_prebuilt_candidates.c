@@ -54,7 +54,7 @@ make_wheel(struct world *w, const char *record)
 	return path;
 }
 
-/* As a command begins: nothing but the store and the lock is remembered. */
+/* As at the start of a command: only the store and the lock are kept. */
 static void
 begin_run(struct world *w)
 {
@@ -203,7 +203,7 @@ assert_state(const struct world *w, size_t number, enum ws_candidate_state state
 	}
 }
 
-WS_TEST(what_loads_is_pinned_by_name_and_bytes_and_known_to_later_runs)
+WS_TEST(a_wheel_that_loads_is_pinned_by_name_and_bytes_and_found_by_later_runs)
 {
 	WS_AUTO_WORLD struct world w;
 	make_world(&w, a);
@@ -233,7 +233,7 @@ WS_TEST(two_of_one_name_are_two_and_each_has_its_own_verdict)
 		begin_run(&w);
 		assert_tries(&w);
 		assert_int_equal(w.list.count, 2);
-		/* What is pinned is tried first from then on; the list of the first run was made before. */
+		/* From then on the pinned wheel is tried first; the list of the first run is older. */
 		const struct ws_candidate *chosen = ws_candidate_that_loads(&w.list);
 		assert_non_null(chosen);
 		assert_string_equal(chosen->sha256, digest_of(&w, w.good));
@@ -454,13 +454,13 @@ WS_TEST(no_more_is_fetched_than_its_index_promises)
 	w.matrix.policy = WS_POLICY_PREBUILT_ONLY;
 	begin_run(&w);
 	assert_tries(&w);
-	/* Nothing may stand in for it: it is still wanted, and why it did not come is said. */
+	/* It has no replacement: it is still needed, and the reason of the failure is reported. */
 	assert_state(&w, 0, WS_CANDIDATE_UNOPENED);
 	assert_contains(w.list.at[0].why, "where 100 are expected");
 	assert_contains(w.scene.warnings, "where 100 are expected");
 }
 
-WS_TEST(what_contradicts_its_name_is_not_downloaded_and_not_asked_for_again)
+WS_TEST(a_wheel_that_contradicts_its_name_is_not_downloaded_and_not_requested_again)
 {
 	WS_AUTO_WORLD struct world w;
 	struct ws_err err;
@@ -505,7 +505,7 @@ WS_TEST(under_a_locked_lock_only_the_pinned_bytes_count)
 	assert_string_equal(ws_candidate_that_loads(&w.list)->sha256, pin.sha256);
 }
 
-WS_TEST(what_is_pinned_and_in_the_store_needs_no_place)
+WS_TEST(a_pinned_wheel_in_the_store_needs_no_index)
 {
 	WS_AUTO_WORLD struct world w;
 	make_world(&w, a);

@@ -108,7 +108,7 @@ WS_TEST(the_address_of_a_published_wheel)
 	assert_int_equal(all.at[0].label.cxx11abi, 0);
 }
 
-WS_TEST(wheels_of_another_machine_serve_its_cells)
+WS_TEST(wheels_for_a_second_machine_serve_its_cells)
 {
 	static const struct ws_candidate wheels[] = {
 		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-linux_x86_64.whl"},

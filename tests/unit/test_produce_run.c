@@ -7,7 +7,7 @@
 #include "produce/run.h"
 #include "store/ledger.h"
 
-WS_TEST(a_cell_that_nobody_did_is_no_success)
+WS_TEST(a_cell_that_was_not_done_is_not_a_success)
 {
 	struct ws_err err = {0};
 	const char *dir = ws_test_dir(a);

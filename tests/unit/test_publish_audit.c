@@ -42,7 +42,7 @@ published(struct ws_arena *a)
 	return s;
 }
 
-/* What it says, or NULL where all holds. */
+/* Its message, or NULL if every check passes. */
 static const char *
 audit(const struct scene *s, const struct ws_sign_key *key)
 {
@@ -86,7 +86,7 @@ lay(const struct scene *s, const char *name)
 
 /* A name that is led elsewhere, or a file that is laid there: found, moved away, and whole
  * again. */
-WS_TEST(what_leads_elsewhere_is_found_and_moved_away)
+WS_TEST(a_misleading_file_is_found_and_moved_away)
 {
 	static const struct {
 		const char *name, *where; /* NULL: a file is laid there */
@@ -135,7 +135,7 @@ WS_TEST(the_owners_own_stays)
 }
 
 /* Its files/ lists what a publisher is about to show, or was when it died. */
-WS_TEST(a_publisher_at_work_is_no_stray)
+WS_TEST(a_publisher_at_work_is_not_a_stray)
 {
 	static const char *const lines[] = {"later 1.0 py3-none-any", NULL};
 	struct scene s = published(a);
@@ -154,7 +154,7 @@ WS_TEST(a_publisher_at_work_is_no_stray)
 
 /* Somebody who can write removes the signature; the owner's next publishing must not sign what is
  * there. */
-WS_TEST(a_signature_that_is_gone_is_not_made_anew_unasked)
+WS_TEST(a_missing_signature_is_not_renewed_without_a_request)
 {
 	struct scene s = published(a);
 	struct ws_err err = {0};

@@ -46,7 +46,7 @@ data_of(struct ws_index_catalog *catalog, bool pins, struct ws_arena *a)
 	assert_non_null(start);
 	start += strlen("id=\"data\">");
 	size_t len = (size_t)(strstr(start, "</script>") - start);
-	/* Nothing of it ends the element, or begins another. */
+	/* Its text cannot end the element or begin a new one. */
 	assert_null(memchr(start, '<', len));
 	assert_ok(ws_json_parse("data", start, len, WS_JSON_STRICT, a, &doc, &err), err);
 	return doc.root;

@@ -26,7 +26,7 @@ get(const struct ws_bucket *b, const char *key, char *etag, struct ws_arena *a)
 	return text;
 }
 
-WS_TEST(what_is_not_there_is_no_error)
+WS_TEST(a_missing_object_is_not_an_error)
 {
 	struct ws_err err = {0};
 	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
@@ -62,7 +62,7 @@ WS_TEST(an_object_longer_than_expected_is_an_error)
 	ws_buf_release(&object.text);
 }
 
-WS_TEST(what_is_created_is_not_put_over_another)
+WS_TEST(a_created_object_does_not_overwrite_an_existing_one)
 {
 	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES], there[WS_ETAG_BYTES];
@@ -78,7 +78,7 @@ WS_TEST(what_is_created_is_not_put_over_another)
 	assert_string_equal(get(&b, "k", NULL, a), "one");
 }
 
-WS_TEST(what_is_replaced_is_what_was_read)
+WS_TEST(only_the_object_that_was_read_is_replaced)
 {
 	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES] = "", stale[WS_ETAG_BYTES];
@@ -93,7 +93,7 @@ WS_TEST(what_is_replaced_is_what_was_read)
 	const struct ws_object three = ws_world_file("k", "three", a);
 	assert_int_equal(ws_bucket_replace(&b, &three, stale, &err), WS_PUT_REFUSED);
 	assert_string_equal(get(&b, "k", NULL, a), "two");
-	/* The ETag that was given back is the one to go on with. */
+	/* The returned ETag is the valid one. */
 	const struct ws_object four = ws_world_file("k", "four", a);
 	assert_int_equal(ws_bucket_replace(&b, &four, etag, &err), WS_PUT_DONE);
 	assert_ok(ws_bucket_remove(&b, "k", &err), err);
@@ -134,7 +134,7 @@ WS_TEST(a_replacement_whose_answer_is_lost_goes_on_with_its_etag)
 	assert_string_equal(get(&b, "k", NULL, a), "two");
 }
 
-WS_TEST(a_store_that_knows_no_conditions_puts_nothing)
+WS_TEST(a_store_without_conditional_requests_is_not_written)
 {
 	struct ws_err err = {0};
 	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), "refuses", a);

@@ -76,7 +76,7 @@ WS_TEST(a_link_to_a_snapshot_may_be_spelled_in_several_ways)
 }
 
 /* Else the folder that is shown lies anywhere. */
-WS_TEST(what_is_shown_is_a_snapshot_by_its_own_name)
+WS_TEST(the_visible_folder_is_a_snapshot_with_its_own_name)
 {
 	static const char *const names[] = {"@2026-11-22.1", "@2026-11-22.2", "other"};
 	static const char *const bad[] = {"2026-11-22.1/..", "2026-11-22.1/../..",

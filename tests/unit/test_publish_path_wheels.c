@@ -79,7 +79,7 @@ WS_TEST(bound_wheels_answer_where_their_label_says)
 		"cu124-torch2.5-tcu121-sm86: d-1+cu.12.4.torch.2.5.sm.86.tcu.12.1-cp311\n");
 }
 
-WS_TEST(what_depends_on_more_answers_before_what_depends_on_less)
+WS_TEST(a_wheel_that_depends_on_more_goes_before_one_that_depends_on_less)
 {
 	static const struct wheel wheels[] = {
 		{B, 1, "d-1+cu.12.4.torch.2.5.sm.86-cp311-cp311-linux_x86_64.whl"},
@@ -150,7 +150,7 @@ WS_TEST(sets_of_architectures_part_a_path)
 		" d-1+cu.12.4.torch.2.5.sm.90-cp312 e-1+cu.12.4.torch.2.5.sm.80.90-cp311\n");
 }
 
-WS_TEST(who_was_first_keeps_the_plain_path)
+WS_TEST(the_first_wheel_keeps_the_plain_path)
 {
 	static const struct wheel wheels[] = {
 		{B, 1, "d-1+cu.12.4.torch.2.5.sm.90-cp311-cp311-linux_x86_64.whl"},
@@ -163,8 +163,8 @@ WS_TEST(who_was_first_keeps_the_plain_path)
 		"cu124-torch2.5-sm90: d-1+cu.12.4.torch.2.5.sm.90-cp311\n");
 }
 
-/* Of wheels for several architectures the one that has code of it alone, then of it, then that
- * runs. */
+/* Among architectures: a wheel with code for this one only, then with code for it, then one that
+ * runs on it. */
 WS_TEST(in_the_path_of_an_architecture_the_best_code_for_it_answers)
 {
 	static const struct wheel wheels[] = {
@@ -188,8 +188,8 @@ WS_TEST(in_the_path_of_an_architecture_the_best_code_for_it_answers)
 	}
 }
 
-/* Random indexes: at most one answer, and only wheels that the path is for. */
-WS_TEST(nobody_gets_two_answers)
+/* Random indexes: at most one answer, and only wheels that fit the path. */
+WS_TEST(every_path_has_at_most_one_answer)
 {
 	static const char *const labels[] = {"cu.12.4.torch.2.5.sm.86", "cu.12.4.torch.2.5.sm.90",
 		"cu.12.4.torch.2.6.sm.86", "cu.12.sm.86", "cu.11.sm.80", "cu.12.8.torch.2.5.sm.86.90ptx",

@@ -63,7 +63,7 @@ leave(struct scene *const *s)
 
 #define WS_AUTO_SCENE __attribute__((cleanup(leave)))
 
-/* A publisher that knows what the store can. */
+/* A publisher with the known abilities of the store. */
 static struct ws_publish_lock
 publisher(struct scene *s, struct ws_arena *a)
 {
@@ -181,7 +181,7 @@ WS_TEST(an_interrupted_holder_marks_the_lock_and_the_next_does_not_wait)
 	assert_null(held(s, a));
 }
 
-WS_TEST(a_lock_of_another_is_not_removed)
+WS_TEST(a_foreign_lock_is_not_removed)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);

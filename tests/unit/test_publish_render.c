@@ -1,4 +1,4 @@
-/* test_publish_pages.c - what stands in pages, whatever a wheel says of itself. */
+/* test_publish_render.c - the contents of pages, also for hostile metadata of wheels. */
 #include "test.h"
 
 #include "base/json.h"

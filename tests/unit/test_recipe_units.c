@@ -133,7 +133,7 @@ WS_TEST(patterns_stay_in_their_folder_and_are_counted)
 		&view, 1, "extensions/0/sources/1", "'csrc/b.cu' is listed twice as a source of 'demo._C'");
 }
 
-WS_TEST(a_flag_of_another_machine_is_a_problem_on_this_one)
+WS_TEST(a_flag_for_a_different_machine_is_a_problem_on_this_one)
 {
 	static const char *const avx[] = {"-O2", "-mavx2"},
 							 *const handed[] = {"-Xcompiler", "-O1,-msse4.1"};
@@ -192,7 +192,7 @@ WS_TEST(words_that_would_be_replaced_cannot_be_flags)
 	assert_null(problem_of("-DX=\"a\"", NULL, WS_FLAG_NVCC));
 }
 
-/* Each makes a tool read what no key holds, or write what nobody expects. */
+/* Each makes a tool read a file outside of the key, or write an unexpected file. */
 WS_TEST(words_that_reach_unseen_files_cannot_be_flags)
 {
 	static const struct {
@@ -290,7 +290,7 @@ WS_TEST(nvcc_makes_an_object_and_starts_nothing)
 	assert_null(problem_of("-ltorch", NULL, WS_FLAG_NVCC));
 }
 
-/* What setup.py files of real packages pass. */
+/* Flags that setup.py files of real packages pass. */
 WS_TEST(usual_words_are_flags)
 {
 	static const char *const cxx[] = {"-O3", "-DNDEBUG", "-D", "X=@1", "-Wno-strict-aliasing",

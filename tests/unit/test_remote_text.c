@@ -85,7 +85,7 @@ WS_TEST(a_record_counts_for_its_signer_kind_key_and_text_alone)
 	for (size_t len = 0; len < b.len; len++) {
 		assert_false(ws_signed_text_read(str_of(&b, len), &trusted, "result", KEY, &text));
 	}
-	/* Every byte counts, but for the line that is for people. */
+	/* Every byte counts, except in the line for people. */
 	size_t from = strlen("wheelsmith.record/1\nresult " KEY "\n");
 	for (size_t i = from; i < b.len; i++) {
 		b.data[i] ^= 1;

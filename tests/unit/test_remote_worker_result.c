@@ -1,4 +1,4 @@
-/* test_remote_worker_files.c - what a worker says it made, and what of it can be had here. */
+/* test_remote_worker_result.c - the reported outputs of a worker, and those that can be fetched. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -111,7 +111,7 @@ WS_TEST(sizes_that_a_worker_names_have_an_end)
 	struct result r;
 	make_result(&r, 1000, 1 * GIB, 9000 * GIB);
 	list(w, &r, a);
-	assert_int_equal(w->items.len, 2); /* the report, beside nobody's place */
+	assert_int_equal(w->items.len, 2); /* the report, behind the unused first entry */
 	bring_report(w, 0);
 	assert_int_equal(take(w), WS_WORKER_RESULT_WRONG);
 	assert_string_equal(
@@ -173,7 +173,7 @@ WS_TEST(a_report_is_about_this_command_and_these_files)
 
 	w->files.order = hash;
 	WS_AUTO_BUF struct ws_buf bytes = {0};
-	ws_buf_puts(&bytes, "what it made");
+	ws_buf_puts(&bytes, "its outputs");
 	bring(w, w->files.outputs[0], &bytes);
 	assert_int_equal(take(w), WS_WORKER_RESULT_WHOLE);
 	static char other[] = "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210";

@@ -167,7 +167,7 @@ WS_TEST(a_log_says_every_30_seconds_what_goes_on)
 	events[1].at_ms = 31000;
 	events[2].at_ms = 40000;
 	events[3].at_ms = 61000;
-	events[5].at_ms = events[6].at_ms = 200000; /* nothing runs, or has only begun */
+	events[5].at_ms = events[6].at_ms = 200000; /* no action runs, or it has just begun */
 	assert_string_equal(play(a, false, 0, events, WS_LEN(events)),
 		"[ 2/9 ] 6:12 left   1 running, 1.0 of 16 GiB   bwd.cu 0:30\n"
 		"[ 2/9 ] 6:12 left   1 running, 1.0 of 16 GiB   bwd.cu 1:00 1.0 GiB\n"
@@ -175,7 +175,7 @@ WS_TEST(a_log_says_every_30_seconds_what_goes_on)
 }
 
 /* An ETA that leaves something out says so. */
-WS_TEST(actions_of_unknown_cost_are_told)
+WS_TEST(actions_of_unknown_cost_are_reported)
 {
 	struct ws_event events[] = {story[0], story[2]};
 	events[1].unknown = 3;

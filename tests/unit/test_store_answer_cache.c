@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A program of ours, a file that it prints, and a path that stands in it. */
+/* A program of ours, a file that it prints, and a path inside that file. */
 struct scene {
 	struct ws_store store;
 	const char *program, *says, *named;
@@ -23,7 +23,7 @@ write_text(const char *path, const char *text)
 	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
 }
 
-/* What is younger than two seconds is not relied on. */
+/* An answer younger than two seconds does not count. */
 static void
 settle(void)
 {
@@ -75,7 +75,7 @@ WS_TEST(an_answer_counts_until_something_that_it_names_looks_otherwise)
 	assert_contains(ask(&s), "one");
 	assert_false(is_asked(&s, "two", a));
 	assert_contains(ask(&s), "one");
-	/* Of the same size and time, but another file. */
+	/* A different file with the same size and time. */
 	struct stat before;
 	assert_int_equal(stat(s.named, &before), 0);
 	const char *other = ws_arena_printf(a, "%s.new", s.named);

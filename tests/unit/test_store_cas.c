@@ -1,4 +1,4 @@
-/* test_store_cas.c - what leaves the store is what its name says. */
+/* test_store_cas.c - files that leave the store match their names. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -13,7 +13,7 @@
 struct world {
 	struct ws_store store;
 	struct ws_digest digest; /* of the one file in it */
-	const char *path;        /* where it lies: tests alone may know */
+	const char *path;        /* its place: only tests may use it */
 	const char *to;
 };
 
@@ -62,7 +62,7 @@ WS_TEST(a_file_is_hashed_once_however_often_it_is_linked)
 	ws_store_close(&w.store);
 }
 
-WS_TEST(who_writes_through_a_link_damages_the_file_and_is_found_out)
+WS_TEST(a_write_through_a_link_damages_the_file_and_is_detected)
 {
 	struct ws_err err;
 	struct world w = set_up(a);
@@ -114,7 +114,7 @@ WS_TEST(no_verb_lets_a_damaged_file_out)
 	}
 }
 
-/* While no file can be opened, nothing is known of any: no verb calls it damaged. */
+/* While files cannot be opened, their state is unknown: no function reports damage. */
 WS_TEST(a_file_that_cannot_be_read_stays_and_is_not_made_again)
 {
 	for (int verb = 0; verb < 5; verb++) {
@@ -142,7 +142,7 @@ WS_TEST(a_file_that_cannot_be_read_stays_and_is_not_made_again)
 		}
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 		assert_true(ws_fs_exists(w.path));
-		/* Whoever would make it again hears why it was not found. */
+		/* The caller gets the reason why it was not found. */
 		assert_fails(ws_cas_put(&w.store, "other", 5, &w.digest, &err), err, WS_ERR_IO);
 		assert_contains(err.text, "Too many open files");
 		assert_contains(err.cure, "the store is unchanged");
@@ -167,7 +167,7 @@ WS_TEST(a_text_that_cannot_be_read_stays)
 	ws_store_close(&w.store);
 }
 
-WS_TEST(a_link_is_no_stored_file)
+WS_TEST(a_link_is_not_a_stored_file)
 {
 	struct world w = set_up(a);
 	const char *elsewhere = ws_arena_printf(a, "%s.2", w.to);

@@ -60,7 +60,7 @@ WS_TEST(the_least_recently_used_text_goes_first)
 }
 
 /* Another run finds the older text between the listing and the removal. */
-WS_TEST(what_was_used_after_the_listing_stays)
+WS_TEST(an_entry_that_was_used_after_the_listing_stays)
 {
 	struct ws_store store;
 	struct ws_inventory inventory;

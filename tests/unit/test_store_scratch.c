@@ -1,5 +1,4 @@
-/* test_store_scratch.c - what is half made belongs to the process that makes it, and to nobody
- * after. */
+/* test_store_scratch.c - partial work belongs to its process, and is removed after that process. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -76,7 +75,7 @@ WS_TEST(the_next_run_removes_what_a_killed_one_was_making)
 	ws_store_close(&store);
 }
 
-WS_TEST(what_is_dropped_is_gone)
+WS_TEST(dropped_scratch_is_removed)
 {
 	const char *dir = ws_test_dir(a);
 	struct ws_store store = open_store(dir, a);

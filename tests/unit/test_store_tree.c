@@ -19,7 +19,7 @@ open_store(struct ws_arena *a)
 	return store;
 }
 
-WS_TEST(a_store_of_another_version_is_refused_with_what_to_do)
+WS_TEST(a_store_with_a_different_version_is_refused_with_a_cure)
 {
 	struct ws_err err;
 	struct ws_store store = open_store(a);
@@ -31,7 +31,7 @@ WS_TEST(a_store_of_another_version_is_refused_with_what_to_do)
 	assert_cure(err, WS_CURE_STORE, "");
 }
 
-WS_TEST(downloads_that_nobody_resumes_go_after_a_week)
+WS_TEST(unused_downloads_are_removed_after_a_week)
 {
 	struct ws_err err;
 	struct ws_store store = open_store(a);
@@ -74,7 +74,7 @@ WS_TEST(files_are_kept_by_their_digest)
 	ws_store_close(&store);
 }
 
-WS_TEST(what_lies_behind_a_link_is_not_cleaned)
+WS_TEST(files_behind_a_link_are_not_cleaned)
 {
 	struct ws_err err;
 	struct ws_store store = open_store(a);
@@ -105,7 +105,7 @@ WS_TEST(a_path_that_is_too_long_is_refused_with_what_to_do)
 	assert_cure(err, WS_CURE_STORE, "");
 }
 
-WS_TEST(without_a_home_there_is_no_store)
+WS_TEST(without_a_home_the_store_has_no_place)
 {
 	struct ws_err err;
 	struct ws_store store;
@@ -309,7 +309,7 @@ read_list(const struct ws_tree *tree, struct ws_buf *text, struct ws_arena *a)
 	assert_ok(ws_fs_read(ws_arena_printf(a, "%s.list", tree->path), text, &err), err);
 }
 
-/* Its digest stands in locks. */
+/* Locks contain its digest. */
 WS_TEST(a_listing_has_sizes_and_the_digest_of_one_without)
 {
 	struct ws_err err;
@@ -341,7 +341,7 @@ WS_TEST(a_listing_has_sizes_and_the_digest_of_one_without)
 	ws_store_close(&store);
 }
 
-/* A size that is wrong in the listing would be believed by whoever sends the tree. */
+/* A wrong size in the listing would be sent with the tree. */
 WS_TEST(a_listing_with_a_wrong_size_is_damaged)
 {
 	struct ws_err err;

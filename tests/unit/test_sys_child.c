@@ -52,7 +52,7 @@ WS_TEST(a_program_that_closes_its_output_and_goes_on_is_ended)
 	(void)a;
 }
 
-WS_TEST(what_a_program_leaves_behind_does_not_keep_its_answer)
+WS_TEST(leftover_processes_of_a_program_do_not_delay_its_answer)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
 	struct ws_err err;
@@ -91,7 +91,7 @@ WS_TEST(lines_come_whole)
 	(void)a;
 }
 
-WS_TEST(one_that_takes_too_much_is_ended_and_named)
+WS_TEST(a_child_above_its_limit_is_ended_and_named)
 {
 	struct ws_err err;
 	const char *const argv[] = {"/bin/sh", "-c", "while :; do :; done", NULL};
@@ -134,9 +134,10 @@ WS_TEST(one_of_ours_reads_its_order_and_leaves_a_file)
 WS_TEST(an_error_of_one_of_ours_is_the_error)
 {
 	struct ws_err err;
-	const char *script = "echo noise; echo 'error: there is no wheel' >&2; echo '  cure'; exit 4";
+	const char *script =
+		"echo noise; echo 'error: the wheel is missing' >&2; echo '  cure'; exit 4";
 	assert_fails(ask_ours(script, NULL, a, NULL, &err), err, WS_ERR_FETCH);
-	assert_string_equal(err.text, "there is no wheel");
+	assert_string_equal(err.text, "the wheel is missing");
 	assert_fails(ask_ours("exit 9", NULL, a, NULL, &err), err, WS_ERR_BUILD);
 	assert_string_equal(err.text, "'/bin/sh' exited with 9");
 	assert_fails(ask_ours("kill -SEGV $$", NULL, a, NULL, &err), err, WS_ERR_BUILD);
@@ -212,7 +213,7 @@ WS_TEST(a_signal_ends_it_at_once_and_stays_for_who_listens)
 	assert_true(ws_clock_ms() - begun < 3000);
 }
 
-WS_TEST(a_signal_that_nobody_listens_for_ends_us_after_the_child)
+WS_TEST(a_signal_without_a_handler_ends_us_after_the_child)
 {
 	const char *file = ws_path_join(a, ws_test_dir(a), "said", NULL);
 	int64_t begun = ws_clock_ms();

@@ -1,4 +1,4 @@
-/* test_sys_flock.c - locks whose file goes away, and signals that nobody wants to hear. */
+/* test_sys_flock.c - locks whose file is removed, and ignored signals. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-WS_TEST(a_lock_on_a_removed_file_is_no_lock)
+WS_TEST(a_lock_on_a_removed_file_does_not_count)
 {
 	struct ws_err err;
 	const char *path = ws_path_join(a, ws_test_dir(a), "lock", NULL);
@@ -91,7 +91,7 @@ WS_TEST(a_lock_is_waited_for_until_somebody_asks_to_stop)
 	waitpid(pid, NULL, 0);
 }
 
-/* What a child hears that was started with @a signal ignored, or not. */
+/* The signals that reach a child that was started with signal ignored, or not. */
 static bool
 hears(int signal_number, bool ignored)
 {
@@ -111,7 +111,7 @@ hears(int signal_number, bool ignored)
 	return WEXITSTATUS(status) == 1;
 }
 
-WS_TEST(what_nohup_ignores_does_not_stop_us)
+WS_TEST(a_signal_that_nohup_ignores_does_not_stop_us)
 {
 	assert_true(hears(SIGHUP, false));
 	assert_false(hears(SIGHUP, true));
@@ -120,7 +120,7 @@ WS_TEST(what_nohup_ignores_does_not_stop_us)
 	(void)a;
 }
 
-WS_TEST(a_pipe_that_nobody_reads_is_an_error_of_the_write)
+WS_TEST(a_pipe_without_a_reader_is_an_error_of_the_write)
 {
 	int ends[2], status;
 	assert_int_equal(pipe(ends), 0);

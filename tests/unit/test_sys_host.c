@@ -70,7 +70,7 @@ WS_TEST(groups_of_version_1_limit_by_controller)
 	assert_true(ws_host_available_bytes(&host) == GIB);
 }
 
-WS_TEST(no_quota_is_no_limit)
+WS_TEST(without_a_quota_the_limit_is_absent)
 {
 	const char *root = machine(a);
 	put(a, root, "proc/self/cgroup", "9:cpu:/\n");

@@ -36,7 +36,7 @@ look(struct ws_arena *a, unsigned parent, unsigned session)
 	return process;
 }
 
-WS_TEST(a_process_is_told_by_its_files)
+WS_TEST(a_process_is_recognised_by_its_files)
 {
 	struct ws_process process = look(a, 3, 2);
 	assert_string_equal(process.command, "python train?.py --lr 1e-4");
@@ -47,7 +47,7 @@ WS_TEST(a_process_is_told_by_its_files)
 }
 
 /* A service belongs to init, too, and leads its session. */
-WS_TEST(what_nobody_waits_for_is_left_behind)
+WS_TEST(an_unawaited_process_is_left_behind)
 {
 	assert_true(look(a, 1, 2).is_left_behind);
 	assert_false(look(a, 1, 7).is_left_behind);

@@ -1,6 +1,5 @@
 /* test_verify_judge.c - modules that the loader or Python would refuse, each made here, and what
- * the judge says of them. Where it says "loads" of the same module without the fault, the fault
- * decided. */
+ * the judge says of them. If the same module without the fault gives "loads", the fault decided. */
 #include "test.h"
 
 #include "compile.h"
@@ -147,13 +146,13 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 		judge(&w, "void *init(void) { return 0; } __asm__(\".symver init,PyInit_m@@V1\");", true,
 			hide),
 		"ok pkg.m finds all of its 0 symbols\n");
-	/* What torch or ctypes loads has none. */
+	/* Modules for torch or ctypes have none. */
 	assert_string_equal(judge(&w, "int f(void) { return 1; }", false, NULL),
 		"ok pkg.m finds all of its 0 symbols\n");
 	leave(&w);
 }
 
-WS_TEST(what_the_loader_refuses)
+WS_TEST(modules_that_the_loader_refuses)
 {
 	struct world w = make_world(a);
 	static const char *const never[] = {"-Wl,-z,nodlopen", NULL};
@@ -186,7 +185,7 @@ WS_TEST(static_thread_local_variables_have_little_room)
 	assert_contains(judge(&w, source, false, more), "fails pkg.m has 1665 bytes of static");
 	assert_contains(judge(&w, source, false, many),
 		"fails pkg.m has 65536 bytes of static thread-local variables");
-	/* Of the ordinary model there may be any number. */
+	/* Any number of ordinary ones is allowed. */
 	static const char ordinary[] = "__thread char a[65536]; char *f(int i) { return &a[i]; }";
 	assert_loads(judge(&w, ordinary, false, NULL));
 	leave(&w);
@@ -242,7 +241,7 @@ make_versioned(struct world *w, const char *dir, const char *name, const char *v
 	return ws_test_library(w->a, dir, name, source, flags);
 }
 
-/* A module that wants f of libv.so without a version: it was linked with another one. */
+/* A module that needs f of libv.so without a version: it was linked with a different library. */
 static const char *
 want_f(struct world *w, const char *dir)
 {
@@ -369,14 +368,14 @@ WS_TEST(a_library_is_brought_under_its_own_name_only)
 	}
 	assert_loads(name_library(&w, "libcuda.so.1"));
 	assert_loads(name_library(&w, "libnvidia-ml.so.1"));
-	/* Of an interpreter that could not be read it may be there, if it is that Python's. */
+	/* With an unreadable interpreter the symbol may exist, if its name is one of that Python. */
 	w.around.global_count = 0;
 	assert_loads(name_library(&w, "libpython3.11.so.1.0"));
 	assert_contains(name_library(&w, "libpython3.12.so.1.0"), "unknown pkg.m");
 	leave(&w);
 }
 
-WS_TEST(what_torch_needs_is_brought_under_that_name_only)
+WS_TEST(a_library_of_torch_is_available_under_that_name_only)
 {
 	struct world w = make_world(a);
 	static const char *const lists[] = {
@@ -457,7 +456,7 @@ tag_of(struct ws_arena *a, const char *release, const char *library)
 	return ws_floor_tag(&verdict.floor);
 }
 
-WS_TEST(what_torch_has_loaded_under_that_name_is_not_asked_of_the_system)
+WS_TEST(a_library_that_torch_has_loaded_under_that_name_does_not_count_for_the_system)
 {
 	/* import torch 2.11.0 loads its own libgomp.so.1; 2.5.1's is called libgomp-a34b3233.so.1. */
 	assert_string_equal(tag_of(a, "2.11.0", "libgomp.so.1"), tag_of(a, "2.11.0", "libtorch.so"));
@@ -514,7 +513,7 @@ WS_TEST(a_driver_too_old_for_compressed_code_fails)
 	leave(&w);
 }
 
-WS_TEST(what_a_library_needs_in_turn_is_seen)
+WS_TEST(needs_of_needed_libraries_are_seen)
 {
 	struct world w = make_world(a);
 	const char *inner =

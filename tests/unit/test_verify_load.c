@@ -8,7 +8,7 @@
 
 static const char facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";
 
-/* What is said of p/m.so, which wants @name and has @flags, beside that torch. "" where it
+/* The verdict on p/m.so, which needs @name and has @flags, beside that torch. "" where it
  * loads. */
 static const char *
 judge(struct ws_arena *a, const char *release, bool complete, const char *name,
@@ -83,9 +83,9 @@ WS_TEST(newer_releases_load_more)
 	assert_string_equal(judge(a, "2.11.0", true, NULL, NEEDS("libcusolver.so.12", NULL)), "");
 }
 
-WS_TEST(what_a_library_wants_that_is_not_loaded_is_not_there)
+WS_TEST(needs_of_a_library_that_is_not_loaded_are_not_available)
 {
-	/* libcufile_rdma.so.1 of 2.8.0 needs it, and nobody has it. */
+	/* libcufile_rdma.so.1 of 2.8.0 needs it, and no package has it. */
 	static const char *const releases[] = {"2.5.1", "2.8.0", "2.15.0"};
 	for (size_t i = 0; i < WS_LEN(releases); i++) {
 		assert_contains(judge(a, releases[i], true, NULL, NEEDS("libibverbs.so.1", NULL)),
@@ -93,7 +93,7 @@ WS_TEST(what_a_library_wants_that_is_not_loaded_is_not_there)
 	}
 }
 
-WS_TEST(what_global_deps_needs_is_seen_by_all)
+WS_TEST(needs_of_global_deps_are_available_to_all)
 {
 	static const char *const alone[] = {"-nostdlib", NULL};
 	assert_string_equal(judge(a, "2.5.1", true, "cudaGetDeviceCount", alone), "");

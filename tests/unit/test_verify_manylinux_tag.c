@@ -67,7 +67,7 @@ WS_TEST(the_oldest_policy_that_allows_a_version)
 		{"libc.so.6", "GLIBCOTHER_99.9", "manylinux_2_5_x86_64"},
 		{"libpython3.11.so.1.0", NULL, "linux_x86_64"},
 		{"libavcodec.so.58", NULL, "linux_x86_64"},
-		/* Exempt, whatever they ask for. */
+		/* Exempt, whatever versions they require. */
 		{"libtorch_cpu.so", NULL, "manylinux_2_5_x86_64"},
 		{"libc10_cuda.so", "GLIBC_2.99", "manylinux_2_5_x86_64"},
 		{"libcudart.so.12", "libcudart.so.12", "manylinux_2_5_x86_64"},

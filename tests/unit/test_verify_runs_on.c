@@ -39,7 +39,7 @@ make_code(const char *text, struct ws_arena *a)
 	return code;
 }
 
-/* What is said of @code on the GPUs @gpus where the driver reads @ptx. */
+/* The finding about @code on the GPUs @gpus, if the driver reads @ptx. */
 static const char *
 on(const char *code_text, const char *gpus, const char *ptx, struct ws_arena *a)
 {

@@ -107,7 +107,7 @@ leave(struct world *w)
 static const char *const torch_flags[] = {"-L.", "-Wl,--no-as-needed", "-lc10", "-ltorch",
 	"-ltorch_cpu", "-ltorch_python", "-l:libcudart.so.12", "-lc10_cuda", "-ltorch_cuda"};
 
-/* What a build links against. */
+/* The libraries of a build's link. */
 static void
 make_torch_stubs(struct world *w)
 {
@@ -224,7 +224,7 @@ WS_TEST(the_other_way_round_in_a_newer_torch)
 	leave(&w);
 }
 
-WS_TEST(a_name_may_differ_by_what_it_returns)
+WS_TEST(a_name_may_differ_by_its_return_type)
 {
 	static const char source[] = "#include <string>\nnamespace torch::autograd { struct Node { "
 								 "std::string name() const; }; }\n"
@@ -261,7 +261,7 @@ WS_TEST(libtorch_leads_to_all_of_torch)
 	leave(&w);
 }
 
-WS_TEST(names_tell_whose_they_are)
+WS_TEST(names_show_their_owner)
 {
 	struct world w = make_world("2.5.1", a);
 	struct ws_symbols symbols = judge(&w,
@@ -272,8 +272,8 @@ WS_TEST(names_tell_whose_they_are)
 		"void f() { at::no_such_function(1); cuMemAlloc_v2(); cublasCreate_v2(); PyNo_Such();\n"
 		"  cusolverDnCreate(); cudaNoSuch(); my_own(); if (maybe) maybe(); } }\n",
 		true, NULL);
-	/* cublas comes with torch, unread: taken on trust. my_own is like no name of the libraries that
-	 * torch brings and nobody has read: that they are unread does not excuse it. */
+	/* cublas comes with torch and has no export list: its symbols are assumed. my_own resembles no
+	 * symbol of such libraries, so it is missing. */
 	assert_int_equal(symbols.assumed_count, 1);
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
 	assert_string_equal(read_aloud(&symbols, a),
@@ -300,8 +300,8 @@ WS_TEST(names_tell_whose_they_are)
 
 WS_TEST(unread_libraries_excuse_names_of_their_own)
 {
-	/* torch 2.11.0 brings libgomp.so.1, libshm.so and libtorch_nvshmem.so, and nobody has read
-	 * them. */
+	/* torch 2.11.0 brings libgomp.so.1, libshm.so and libtorch_nvshmem.so, which have no export
+	 * list. */
 	struct world w = make_world("2.11.0", a);
 	static const char source[] =
 		"extern \"C\" { int omp_get_max_threads(), GOMP_parallel(), nvshmem_my_pe(); }\n"
@@ -332,7 +332,7 @@ WS_TEST(a_device_link_that_was_forgotten)
 	leave(&w);
 }
 
-WS_TEST(what_every_module_wants_is_there)
+WS_TEST(symbols_of_every_module_are_available)
 {
 	/* Weak names may stay undefined; the loader, libc, libm and libstdc++ have the rest. */
 	struct world w = make_world("2.5.1", a);
@@ -355,7 +355,7 @@ WS_TEST(what_every_module_wants_is_there)
 	leave(&w);
 }
 
-WS_TEST(another_cuda_is_told_by_its_library)
+WS_TEST(a_different_cuda_is_recognised_by_its_library)
 {
 	struct world w = make_world("2.11.0", a);
 	static const char *const flags[] = {"-L.", "-Wl,--no-as-needed", "-l:libcudart.so.12", NULL};
@@ -368,7 +368,7 @@ WS_TEST(another_cuda_is_told_by_its_library)
 	leave(&w);
 }
 
-WS_TEST(a_library_that_nobody_is_known_to_bring)
+WS_TEST(a_library_without_a_known_provider)
 {
 	/* torch 2.5.1 has a copy of libgomp under another name; that does not serve. */
 	struct world w = make_world("2.5.1", a);
@@ -438,7 +438,7 @@ WS_TEST(versions_that_a_given_library_lacks)
 	static const char *const flags[] = {"-L.", "-lver", NULL};
 	struct ws_symbols symbols =
 		judge(&w, "extern \"C\" int f(), g(); int h() { return f() + g(); }", false, flags);
-	/* Nobody is known to bring libver: said once, of the library, not of each of its names. */
+	/* No known package has libver: reported once for the library, not for each symbol. */
 	assert_int_equal(symbols.missing_count, 0);
 	assert_int_equal(symbols.absent_count, 1);
 	assert_string_equal(symbols.absent[0].name, "libver.so");

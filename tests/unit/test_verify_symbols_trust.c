@@ -1,6 +1,6 @@
-/* test_verify_symbols_trust.c - what a module wants of libraries that nobody has read: it is not
- * missing, and the finding says that it was not found either. torch 2.11.0 brings libgomp.so.1,
- * libshm.so, libtorch_nvshmem.so and the libraries of CUDA 13, none of which its list tells of. */
+/* test_verify_symbols_trust.c - symbols of libraries without an export list: they are not
+ * missing, and the finding reports that they were not found either. torch 2.11.0 brings
+ * libgomp.so.1, libshm.so, libtorch_nvshmem.so and the libraries of CUDA 13; its list has none. */
 #include "test.h"
 
 #include "compile.h"

@@ -1,6 +1,5 @@
-/* test_verify_brought.c - what comes beside torch's own libraries, by the shipped lists: for each
- * release of the facts nothing that it brings is taken on trust, and what nobody exports is
- * missing. */
+/* test_verify_torch_dependencies.c - libraries that torch brings, by the shipped lists: for each
+ * release of the facts no symbol of them is assumed, and unknown symbols are missing. */
 #include "test.h"
 
 #include "compile.h"
@@ -88,7 +87,7 @@ WS_TEST(of_every_release_nothing_is_taken_on_trust)
 
 WS_TEST(newer_libraries_have_newer_names)
 {
-	/* CUDA 12.8 brought it; nothing but the list says so. */
+	/* CUDA 12.8 brought it, by the list alone. */
 	static const char *const names[] = {"cudaLibraryLoadData"};
 	WS_AUTO_ELF struct ws_elf *elf = make_module(names, 1, a);
 	assert_int_equal(judge(elf, "2.8.0", NULL, a).verdict, WS_VERDICT_OK);

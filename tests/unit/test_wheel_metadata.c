@@ -18,14 +18,14 @@ written(const struct ws_metadata *m, const char *torch, const char *description,
 	return ws_buf_copy(&b, a);
 }
 
-WS_TEST(nothing_given_is_three_fields)
+WS_TEST(empty_metadata_has_three_fields)
 {
 	struct ws_metadata m = {0};
 	assert_string_equal(written(&m, NULL, NULL, a),
 		"Metadata-Version: 2.1\nName: flash_attn\nVersion: 2.8.3+cu.12.4.torch.2.5.sm.86\n");
 }
 
-WS_TEST(everything_given_stands_in_order)
+WS_TEST(all_fields_are_in_order)
 {
 	static const char *const classifiers[] = {
 		"Programming Language :: Python :: 3", "License :: OSI Approved :: BSD License"};

@@ -62,7 +62,7 @@ WS_TEST(the_taker_may_end_it)
 	assert_ok(ws_record_read(ws_str_of(""), a, stop, NULL, &err), err);
 }
 
-WS_TEST(what_is_written_is_read_again)
+WS_TEST(a_written_record_is_read_again)
 {
 	static const char *const paths[] = {"a.py", "a,b.py", "say \"hi\".txt", "\"", ","};
 	WS_AUTO_BUF struct ws_buf record = {0};

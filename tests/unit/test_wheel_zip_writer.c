@@ -24,7 +24,7 @@ u32(const struct ws_buf *b, size_t at)
 	return u16(b, at) | u16(b, at + 2) << 16;
 }
 
-/* What the central directory and the local header say together. */
+/* The common fields of the central directory and the local header. */
 struct member {
 	const char *name;
 	unsigned made_by, needed, flags, method, time, date, crc, packed, size, attributes;

@@ -159,7 +159,7 @@ WS_TEST(metadata_is_refused_by_line)
 		"line 1 of METADATA holds a control character, or is not UTF-8", a);
 }
 
-/* What is said, one line after the other. */
+/* The findings, one a line. */
 static const char *
 disagreements(const char *file, const char *folder, const char *wheel, const char *metadata,
 	struct ws_arena *a)
@@ -203,7 +203,7 @@ WS_TEST(every_disagreement_is_named)
 		"the folder 'x.dist-info' is not NAME-VERSION.dist-info\n");
 }
 
-WS_TEST(what_we_write_is_read)
+WS_TEST(our_own_files_are_read)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_wheel_tags tags = {"cp311", "cp311", "manylinux2014_x86_64.manylinux_2_17_x86_64"};

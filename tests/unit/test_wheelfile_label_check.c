@@ -15,7 +15,7 @@ tags_agree(struct ws_arena *a, const char *file, const char *const *tags, size_t
 	return !ws_label_check_tags(&name, &info, a);
 }
 
-WS_TEST(whole_tags_are_compared_but_for_the_kind_of_linux)
+WS_TEST(whole_tags_are_compared_except_the_kind_of_linux)
 {
 	static const struct {
 		const char *file, *tag;

@@ -1,5 +1,5 @@
-/* test_wheelfile_modules.c - libraries of an installed package: names and suffixes. What
- * comes out of a wheel: cli.verify. */
+/* test_wheelfile_modules.c - libraries of an installed package: names and suffixes. cli.verify
+ * tests whole wheels. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -61,7 +61,7 @@ WS_TEST(a_python_opens_files_of_its_own_version_and_machine)
 	assert_false(ws_module_opens_in("_C.cpython-311.so", "cp311", arm));
 }
 
-WS_TEST(suffix_function_and_what_is_no_library)
+WS_TEST(suffix_function_and_files_that_are_not_libraries)
 {
 	const char *root = ws_test_dir(a);
 	const char *names[] = {"p/_C.abi3.so", "p/lost.so", "gone.so"};

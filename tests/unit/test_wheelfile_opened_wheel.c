@@ -1,5 +1,5 @@
 /* test_wheelfile_opened_wheel.c - a wheel that several processes have open, and one whose server
- * breaks off. What is taken out of it: test_kit_torch.c. */
+ * breaks off. test_kit_torch.c tests reading files of a wheel. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -20,7 +20,7 @@ get(struct ws_scene *s, const char *faults, const char *name, struct ws_opened_w
 	return ws_opened_wheel_get(&s->fetch, &file, TAIL_BYTES, s->a, w, &s->err);
 }
 
-WS_TEST(who_is_done_takes_nothing_from_another)
+WS_TEST(a_finished_reader_does_not_affect_a_second_one)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	ws_scene_begin(&s, a);
