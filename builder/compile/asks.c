@@ -120,7 +120,7 @@ report_name(
 }
 
 static void
-note(struct ws_asks *asks, struct ws_indirect what)
+note_indirect(struct ws_asks *asks, struct ws_indirect what)
 {
 	what.name = (struct ws_str){ws_str_copy(what.name, asks->a), what.name.n};
 	*ws_vec_push(&asks->indirect, asks->a) = what;
@@ -231,7 +231,7 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 		} else if (p->file) {
 			report_name(p->asks, kind, angle, name, p->file);
 		} else if (angle) {
-			note(p->asks, (struct ws_indirect){kind, NULL, NULL, NULL, name});
+			note_indirect(p->asks, (struct ws_indirect){kind, NULL, NULL, NULL, name});
 		} else {
 			report_name(p->asks, kind, angle, name, NULL);
 		}
@@ -246,7 +246,7 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 		note_word(&p->asks->askers, p->macro, p->asks->a);
 	} else {
 		const char *macro = ws_str_copy(word, p->asks->a);
-		note(p->asks, (struct ws_indirect){kind, p->file, NULL, macro, {"", 0}});
+		note_indirect(p->asks, (struct ws_indirect){kind, p->file, NULL, macro, {"", 0}});
 	}
 	*text = rest;
 }
@@ -274,7 +274,7 @@ read_call(struct place *p, struct ws_str called, struct ws_str *text)
 		if (angle) {
 			call.asker = NULL;
 			call.name = name;
-			note(p->asks, call);
+			note_indirect(p->asks, call);
 		} else {
 			report_name(p->asks, WS_ASK_EXISTS, angle, name, p->file);
 		}
@@ -284,7 +284,7 @@ read_call(struct place *p, struct ws_str called, struct ws_str *text)
 	if (read_word(&rest, &word) && skip_char(&rest, ')')) {
 		call.macro = ws_str_copy(word, p->asks->a);
 	}
-	note(p->asks, call);
+	note_indirect(p->asks, call);
 }
 
 /* Reads the words of a condition (with @a p->file) or of a macro's body. */
@@ -341,7 +341,7 @@ read_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, stru
 		report_name(asks, kind, angle, name, file);
 	} else if (read_word(&text, &word)) {
 		const char *macro = ws_str_copy(word, asks->a);
-		note(asks, (struct ws_indirect){kind, file, NULL, macro, {"", 0}});
+		note_indirect(asks, (struct ws_indirect){kind, file, NULL, macro, {"", 0}});
 	} else if (!is_empty(text)) {
 		report_unknown(asks, WS_UNKNOWN_INCLUDE, file, "#include of something that is not a name");
 	}
@@ -488,7 +488,8 @@ resolve_angle(struct ws_asks *asks, const struct ws_indirect *what, const struct
 }
 
 static void
-resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, unsigned depth)
+resolve_macro(
+	struct ws_asks *asks, const struct ws_indirect *what, const char *name, unsigned depth)
 {
 	bool include = what->kind == WS_ASK_INCLUDE || what->kind == WS_ASK_INCLUDE_NEXT;
 	enum ws_unknown unknown = include ? WS_UNKNOWN_INCLUDE : WS_UNKNOWN_QUESTION;
@@ -505,7 +506,7 @@ resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, 
 		} else if (macro->body == BODY_QUOTE && macro->whole) {
 			report_name(asks, what->kind, false, macro->text, what->file);
 		} else if (macro->body == BODY_ALIAS && macro->whole && depth < MOST_ALIASES) {
-			resolve(asks, what, macro->text.s, depth + 1);
+			resolve_macro(asks, what, macro->text.s, depth + 1);
 		} else {
 			report_unknown(asks, unknown, what->file, shown);
 		}
@@ -521,7 +522,7 @@ ws_asks_finish(struct ws_asks *asks)
 			continue;
 		}
 		if (what->macro) {
-			resolve(asks, what, what->macro, 0);
+			resolve_macro(asks, what, what->macro, 0);
 		} else if (what->name.n > 0) {
 			resolve_literal(asks, what, what->name);
 		} else {

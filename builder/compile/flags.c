@@ -120,21 +120,21 @@ ws_c_tool(const struct ws_hostcc *cxx)
 typedef ws_name_list words;
 
 static void
-add(words *w, struct ws_arena *a, const char *word)
+add_word(words *w, struct ws_arena *a, const char *word)
 {
 	*ws_vec_push(w, a) = word;
 }
 
 static void
-add_all(words *w, struct ws_arena *a, const char *const *list, size_t count)
+add_words(words *w, struct ws_arena *a, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		add(w, a, list[i]);
+		add_word(w, a, list[i]);
 	}
 }
 
 static const char *const *
-finish(words *w, struct ws_arena *a)
+end_words(words *w, struct ws_arena *a)
 {
 	*ws_vec_push(w, a) = NULL;
 	return w->at;
@@ -153,16 +153,16 @@ add_flags(words *w, struct ws_arena *a, const struct ws_flags *flags, enum which
 {
 	switch (which) {
 	case C:
-		add_all(w, a, flags->c, flags->c_count);
+		add_words(w, a, flags->c, flags->c_count);
 		break;
 	case CXX:
-		add_all(w, a, flags->cxx, flags->cxx_count);
+		add_words(w, a, flags->cxx, flags->cxx_count);
 		break;
 	case NVCC:
-		add_all(w, a, flags->nvcc, flags->nvcc_count);
+		add_words(w, a, flags->nvcc, flags->nvcc_count);
 		break;
 	case LINK:
-		add_all(w, a, flags->link, flags->link_count);
+		add_words(w, a, flags->link, flags->link_count);
 		break;
 	}
 }
@@ -221,9 +221,10 @@ static void
 add_pybind(words *w, const struct ws_torch_kit *torch, struct ws_arena *a)
 {
 	if (torch->release.passes_pybind && torch->pybind_build_abi) {
-		add(w, a, ws_arena_printf(a, "-DPYBIND11_COMPILER_TYPE=\"%s\"", torch->pybind_compiler));
-		add(w, a, ws_arena_printf(a, "-DPYBIND11_STDLIB=\"%s\"", torch->pybind_stdlib));
-		add(w, a, ws_arena_printf(a, "-DPYBIND11_BUILD_ABI=\"%s\"", torch->pybind_build_abi));
+		add_word(
+			w, a, ws_arena_printf(a, "-DPYBIND11_COMPILER_TYPE=\"%s\"", torch->pybind_compiler));
+		add_word(w, a, ws_arena_printf(a, "-DPYBIND11_STDLIB=\"%s\"", torch->pybind_stdlib));
+		add_word(w, a, ws_arena_printf(a, "-DPYBIND11_BUILD_ABI=\"%s\"", torch->pybind_build_abi));
 	}
 }
 
@@ -246,16 +247,16 @@ add_torch_defines(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 	const char *dot = strrchr(target->extension->module, '.');
 	const char *last = dot ? dot + 1 : target->extension->module;
-	add(w, a, "-DTORCH_API_INCLUDE_EXTENSION_H");
+	add_word(w, a, "-DTORCH_API_INCLUDE_EXTENSION_H");
 	if (target->extension->binding == WS_BINDING_STABLE_ABI) {
-		add(w, a, limited_api(&torch->release));
+		add_word(w, a, limited_api(&torch->release));
 	} else {
 		add_pybind(w, torch, a);
 	}
-	add(w, a, ws_arena_printf(a, "-DTORCH_EXTENSION_NAME=%s", last));
+	add_word(w, a, ws_arena_printf(a, "-DTORCH_EXTENSION_NAME=%s", last));
 	/* Later releases pass nothing, which means 1; an ABI that the user chose must be passed. */
 	if (torch->release.passes_abi || target->cxx11abi == 0) {
-		add(w, a, ws_arena_printf(a, "-D_GLIBCXX_USE_CXX11_ABI=%d", target->cxx11abi));
+		add_word(w, a, ws_arena_printf(a, "-D_GLIBCXX_USE_CXX11_ABI=%d", target->cxx11abi));
 	}
 }
 
@@ -265,7 +266,7 @@ add_standard(words *w, const struct ws_target *target, struct ws_arena *a)
 	unsigned torch_std = target->torch ? target->torch->release.cxx_std_default : 17;
 	unsigned std = target->recipe->cxx_std > torch_std ? target->recipe->cxx_std : torch_std;
 	if (!names_standard(w)) {
-		add(w, a, ws_arena_printf(a, "-std=c++%u", std));
+		add_word(w, a, ws_arena_printf(a, "-std=c++%u", std));
 	}
 }
 
@@ -276,23 +277,23 @@ include_folders(const struct ws_target *target, struct ws_arena *a)
 	words w = {0};
 	const struct ws_extension *extension = target->extension;
 	for (size_t i = 0; i < extension->include_count; i++) {
-		add(&w, a, ws_arena_printf(a, "src/%s", extension->include[i]));
+		add_word(&w, a, ws_arena_printf(a, "src/%s", extension->include[i]));
 	}
 	if (target->torch) {
-		add(&w, a, "torch/include");
-		add(&w, a, "torch/include/torch/csrc/api/include");
+		add_word(&w, a, "torch/include");
+		add_word(&w, a, "torch/include/torch/csrc/api/include");
 		if (target->torch->release.has_thc) {
-			add(&w, a, "torch/include/TH");
-			add(&w, a, "torch/include/THC");
+			add_word(&w, a, "torch/include/TH");
+			add_word(&w, a, "torch/include/THC");
 		}
 	}
 	if (target->cuda) {
-		add(&w, a, "cuda/include");
+		add_word(&w, a, "cuda/include");
 	}
 	if (target->python) {
-		add(&w, a, "python/include");
+		add_word(&w, a, "python/include");
 	}
-	return finish(&w, a);
+	return end_words(&w, a);
 }
 
 static void
@@ -300,7 +301,7 @@ add_include(words *w, const struct ws_target *target, struct ws_arena *a)
 {
 	const char *const *folders = include_folders(target, a);
 	for (size_t i = 0; folders[i]; i++) {
-		add(w, a, ws_arena_printf(a, "-I%s", folders[i]));
+		add_word(w, a, ws_arena_printf(a, "-I%s", folders[i]));
 	}
 }
 
@@ -311,11 +312,11 @@ host_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
 	static const char *const constant[] = {
 		"-Wsign-compare", "-DNDEBUG", "-g", "-fwrapv", "-O3", "-Wall", "-fPIC"};
 	words w = {0};
-	add_all(&w, a, constant, WS_LEN(constant));
+	add_words(&w, a, constant, WS_LEN(constant));
 	ws_size_flags_drop(&w, &target->size);
 	add_include(&w, target, a);
 	words own = recipe_flags(target, which, a);
-	add_all(&w, a, own.at, own.len);
+	add_words(&w, a, own.at, own.len);
 	add_torch_defines(&w, target, a);
 	return w;
 }
@@ -324,12 +325,12 @@ static const char *const *
 finish_host(words *w, const struct ws_target *target, struct ws_arena *a)
 {
 	if (target->cxx->kind == WS_HOSTCC_GCC) {
-		add(w, a, "-fno-canonical-system-headers");
+		add_word(w, a, "-fno-canonical-system-headers");
 	}
-	add(w, a, "-Wdate-time");
-	add(w, a, "-Wno-error=date-time");
-	add(w, a, "-ffile-prefix-map={work}=" WS_SOURCE_ROOT);
-	return finish(w, a);
+	add_word(w, a, "-Wdate-time");
+	add_word(w, a, "-Wno-error=date-time");
+	add_word(w, a, "-ffile-prefix-map={work}=" WS_SOURCE_ROOT);
+	return end_words(w, a);
 }
 
 const char *const *
@@ -344,7 +345,7 @@ const char *const *
 ws_target_c_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = host_flags(target, C, a);
-	add(&w, a, "-std=c17");
+	add_word(&w, a, "-std=c17");
 	return finish_host(&w, target, a);
 }
 
@@ -357,7 +358,7 @@ add_torch_nvcc(words *w, const struct ws_target *target, struct ws_arena *a)
 		"-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
 		"-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr"};
 	if (target->torch) {
-		add_all(w, a, common, WS_LEN(common));
+		add_words(w, a, common, WS_LEN(common));
 	}
 }
 
@@ -369,36 +370,36 @@ gpu_flags(const struct ws_target *target, bool host, struct ws_arena *a)
 	add_include(&w, target, a);
 	add_torch_nvcc(&w, target, a);
 	if (host) {
-		add(&w, a, "--compiler-options");
-		add(&w, a, "-fPIC");
+		add_word(&w, a, "--compiler-options");
+		add_word(&w, a, "-fPIC");
 	}
 	words own = recipe_flags(target, NVCC, a);
-	add_all(&w, a, own.at, own.len);
+	add_words(&w, a, own.at, own.len);
 	add_torch_defines(&w, target, a);
 	size_t count;
 	const char *const *archs = ws_arch_set_gencode(&target->archs, a, &count);
-	add_all(&w, a, archs, count);
+	add_words(&w, a, archs, count);
 	add_standard(&w, target, a);
 	if (ws_hostcc_machine(target->cxx) != ws_machine_host()) {
 		/* Headers are the same for every machine; nvcc would search a folder of the other
 		 * machine. */
-		add(&w, a, "-target-dir");
-		add(&w, a, ws_arena_printf(a, "%s-linux", ws_machine_host()->name));
+		add_word(&w, a, "-target-dir");
+		add_word(&w, a, ws_arena_printf(a, "%s-linux", ws_machine_host()->name));
 	}
-	add(&w, a, "-ccbin");
-	add(&w, a, "{cxx}");
+	add_word(&w, a, "-ccbin");
+	add_word(&w, a, "{cxx}");
 	if (host) {
-		add(&w, a, "--cudart");
-		add(&w, a, "shared");
+		add_word(&w, a, "--cudart");
+		add_word(&w, a, "shared");
 	}
 	if (target->cxx->kind == WS_HOSTCC_GCC) {
-		add(&w, a, "-Xcompiler");
-		add(&w, a, "-fno-canonical-system-headers");
+		add_word(&w, a, "-Xcompiler");
+		add_word(&w, a, "-fno-canonical-system-headers");
 	}
-	add(&w, a, "-Xcompiler");
-	add(&w, a, "-Wdate-time");
-	add(&w, a, "-Xcompiler");
-	add(&w, a, "-Wno-error=date-time");
+	add_word(&w, a, "-Xcompiler");
+	add_word(&w, a, "-Wdate-time");
+	add_word(&w, a, "-Xcompiler");
+	add_word(&w, a, "-Wno-error=date-time");
 	return w;
 }
 
@@ -407,7 +408,7 @@ ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = gpu_flags(target, true, a);
 	ws_size_flags_add_nvcc(&w, &target->size, a);
-	return finish(&w, a);
+	return end_words(&w, a);
 }
 
 const char *const *
@@ -415,7 +416,7 @@ ws_target_device_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = gpu_flags(target, false, a);
 	ws_size_flags_add_nvcc(&w, &target->size, a);
-	return finish(&w, a);
+	return end_words(&w, a);
 }
 
 const char *const *
@@ -424,7 +425,7 @@ ws_target_link_flags(const struct ws_target *target, struct ws_arena *a)
 	words w = recipe_flags(target, LINK, a);
 	/* .dynsym and unwind tables stay; the removed sections have names of nvcc's temporary files. */
 	if (target->size.debug_info == WS_DEBUG_NONE) {
-		add(&w, a, "-Wl,--strip-all");
+		add_word(&w, a, "-Wl,--strip-all");
 	}
-	return finish(&w, a);
+	return end_words(&w, a);
 }

@@ -216,7 +216,7 @@ struct candidate {
 
 /* Path number @a i for a header name, scratch; false after the last. */
 static bool
-candidate(struct walk *w, struct ws_ask ask, size_t i, struct candidate *c)
+next_candidate(struct walk *w, struct ws_ask ask, size_t i, struct candidate *c)
 {
 	const char *name = ws_str_copy(ask.name, w->scratch);
 	*c = (struct candidate){.raw = name, .kind = folder};
@@ -302,7 +302,7 @@ static void
 walk_question(struct walk *w, struct ws_ask ask)
 {
 	struct candidate c;
-	for (size_t i = 0; candidate(w, ask, i, &c); i++) {
+	for (size_t i = 0; next_candidate(w, ask, i, &c); i++) {
 		note_parents(w, &c);
 		if (!c.name || find_file(w, c.name) == absent) {
 			continue;
@@ -319,7 +319,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 {
 	size_t count = 0, found = 0;
 	struct candidate c;
-	for (; candidate(w, ask, count, &c); count++) {
+	for (; next_candidate(w, ask, count, &c); count++) {
 		if (c.name && ws_map_get(&w->read, c.name)) {
 			found = count + 1;
 			if (ask.kind == WS_ASK_INCLUDE) {
@@ -327,7 +327,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 			}
 		}
 	}
-	for (size_t i = 0; found == 0 && candidate(w, ask, i, &c); i++) {
+	for (size_t i = 0; found == 0 && next_candidate(w, ask, i, &c); i++) {
 		if (c.name && note_same_bytes(w, c.name)) {
 			found = ws_map_get(&w->read, c.name) ? i + 1 : 0;
 			break;
@@ -339,7 +339,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 		}
 		found = count;
 	}
-	for (size_t i = 0; i < found && candidate(w, ask, i, &c); i++) {
+	for (size_t i = 0; i < found && next_candidate(w, ask, i, &c); i++) {
 		note_parents(w, &c);
 		if (!c.name) {
 			continue;
@@ -526,7 +526,7 @@ note_size(struct walk *w, const char *name, const struct stat *status)
 
 /* The canonical name of a read file. After a link, the text alone does not determine "..". */
 static const char *
-canonical(struct walk *w, const char *raw)
+canonical_name(struct walk *w, const char *raw)
 {
 	static const char why[] = "it reads a file through '..' after a symbolic link";
 	const char *at = NULL, *normal = below_mount(w, ws_path_normal(w->a, raw));
@@ -549,7 +549,7 @@ canonical(struct walk *w, const char *raw)
 static void
 add_read(struct walk *w, const char *raw)
 {
-	const char *name = canonical(w, raw);
+	const char *name = canonical_name(w, raw);
 	struct stat status;
 	if (ws_depfile_is_input(w->action, name) || ws_map_get(&w->read, name)) {
 		return;
@@ -622,7 +622,7 @@ read_assembled(struct walk *w, struct ws_err *err)
 			|| !ws_fs_exists(ws_path_join(w->scratch, w->work, names.at[i], NULL))) {
 			continue;
 		}
-		const char *name = canonical(w, names.at[i]);
+		const char *name = canonical_name(w, names.at[i]);
 		add_read(w, names.at[i]);
 		note_unknown(
 			w, name, ws_arena_printf(w->a, "the assembler reads '%s' (.incbin, .include)", name));

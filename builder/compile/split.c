@@ -405,7 +405,7 @@ ask_steps(const struct split *s, struct ws_arena *a)
 
 /* Fills @a x; false: the unit stays whole, for the reason @a why. */
 static bool
-begin(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
+begin_expansion(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
 	ws_node_list *parts, const char **why)
 {
 	const struct split *s = (const struct split *)(const void *)split;
@@ -434,11 +434,11 @@ add_parts(const struct expanding *x, struct ws_graph *graph)
 }
 
 static bool
-expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, const char **why,
-	struct ws_err *err WS_UNUSED)
+expand_unit(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
+	const char **why, struct ws_err *err WS_UNUSED)
 {
 	struct expanding x;
-	if (begin(&x, self, graph, parts, why)) {
+	if (begin_expansion(&x, self, graph, parts, why)) {
 		add_parts(&x, graph);
 	}
 	return true;
@@ -509,7 +509,7 @@ ws_split_replay(const struct ws_split *split, struct ws_graph *graph, struct ws_
 	ws_node_list parts = {0};
 	struct expanding x;
 	*replay = (struct ws_replay){0};
-	if (!begin(&x, split, graph, &parts, &replay->why)) {
+	if (!begin_expansion(&x, split, graph, &parts, &replay->why)) {
 		return;
 	}
 	if (x.lines) {
@@ -529,6 +529,6 @@ ws_split_make(const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)
 {
 	struct split *s = WS_NEW(a, struct split);
-	*s = (struct split){{expand}, target, unit, whole, words, store};
+	*s = (struct split){{expand_unit}, target, unit, whole, words, store};
 	return &s->split;
 }

@@ -23,7 +23,8 @@ value_of(const struct ws_action *action, const char *at, const char *dir, size_t
 }
 
 static const char *
-expand(const struct ws_action *action, const char *word, const char *dir, struct ws_arena *a)
+replace_tokens(
+	const struct ws_action *action, const char *word, const char *dir, struct ws_arena *a)
 {
 	if (!strchr(word, '{')) {
 		return word;
@@ -52,7 +53,7 @@ ws_action_words(
 	}
 	const char **out = WS_NEW_N(a, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
-		out[i] = expand(action, words[i], dir, a);
+		out[i] = replace_tokens(action, words[i], dir, a);
 	}
 	return out;
 }
@@ -60,7 +61,7 @@ ws_action_words(
 const char *
 ws_action_program(const struct ws_action *action, const char *dir, struct ws_arena *a)
 {
-	return expand(action, action->tool.program, dir, a);
+	return replace_tokens(action, action->tool.program, dir, a);
 }
 
 /* ---- canonical names ---- */

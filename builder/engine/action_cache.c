@@ -5,7 +5,6 @@
 #include "engine/action_key.h"
 #include "engine/graph.h"
 #include "engine/reads_manifest.h"
-#include "engine/sharing.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "store/shared_entries.h"
@@ -104,7 +103,7 @@ ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const stru
 
 /* Records the result under its full key, and its manifest under the other keys. */
 static bool
-add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
+record_result(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
 	const struct ws_buf *manifest, struct ws_result *result, struct ws_err *err)
 {
 	uint64_t manifest_bytes = 0;
@@ -137,7 +136,7 @@ ws_cache_add(struct ws_cache *cache, const struct ws_action *action, const struc
 {
 	WS_AUTO_BUF struct ws_buf manifest = {0};
 	return (!reads || ws_manifest_write(reads, action, &cache->names, &manifest, err))
-		&& add(cache, action, base, reads ? &manifest : NULL, result, err);
+		&& record_result(cache, action, base, reads ? &manifest : NULL, result, err);
 }
 
 bool
@@ -154,7 +153,7 @@ ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
 		}
 	}
 	ws_manifest_merge(ws_buf_str(&all), &manifest);
-	return add(cache, action, base, action->find_reads ? &manifest : NULL, result, err);
+	return record_result(cache, action, base, action->find_reads ? &manifest : NULL, result, err);
 }
 
 bool

@@ -31,7 +31,7 @@ struct ws_shared;
 
 struct ws_cache {
 	const struct ws_store *store;
-	struct ws_shared *shared; /**< results of other hosts (sharing.h); NULL: none */
+	struct ws_shared *shared; /**< results of other hosts (action_cache.h); NULL: none */
 	struct ws_names names;
 	const struct ws_events *events; /**< for warnings; may be NULL */
 };
@@ -67,5 +67,20 @@ bool ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
  */
 bool ws_cache_import(
 	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err);
+
+/* ---- results of other hosts ----
+ * Before a build: brings manifests and results from a shared place into the store, where the normal
+ * lookup finds them. After it: sends new ones. Requests of many actions are joined, so that a slow
+ * connection costs a few round trips per step of the graph. */
+
+/** Fetches results of nodes that were missed, whose base keys are known. cache->shared is not
+ * NULL. */
+void ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes);
+
+/** Sends a recorded result: @a text under the full key, with its manifest (NULL: none), which has
+ * @a manifest_bytes in the store. */
+void ws_sharing_put(const struct ws_cache *cache, const struct ws_action *action,
+	const struct ws_digest *base, const struct ws_buf *manifest, uint64_t manifest_bytes,
+	const struct ws_result *result, const struct ws_buf *text);
 
 #endif

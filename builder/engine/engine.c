@@ -1,10 +1,9 @@
 /* engine.c - the loop: look up ready nodes, start what fits, wait, take results. graph_run.c
- * changes states, job_outcome.c interprets and records results, runners run jobs. */
+ * changes states, graph_run.c interprets and records results, runners run jobs. */
 #include "engine/engine.h"
 
+#include "engine/action_cache.h"
 #include "engine/graph_run.h"
-#include "engine/job_outcome.h"
-#include "engine/sharing.h"
 #include "engine/worker_files.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
@@ -31,7 +30,7 @@ lock_number(const struct ws_node *node)
 }
 
 static void
-unlock(const struct ws_run *r, struct ws_node *node)
+unlock_key(const struct ws_run *r, struct ws_node *node)
 {
 	if (node->locked) {
 		ws_flock_release_number(r->e->work->keys_fd, lock_number(node));
@@ -167,7 +166,7 @@ lock_key(struct ws_run *r, struct ws_node *node)
 		return false;
 	}
 	if (!node->again && look_up(r, node)) {
-		unlock(r, node);
+		unlock_key(r, node);
 		return false;
 	}
 	return true;
@@ -188,7 +187,7 @@ deadline_ms(const struct ws_run *r, const struct ws_node *node)
 }
 
 static bool
-launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
+launch_job(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
 	struct ws_arena *a = ws_arena_make();
 	node->job = WS_NEW(a, struct ws_job);
@@ -245,9 +244,9 @@ try_start(struct ws_run *r, struct ws_node *node)
 	}
 	struct ws_err err;
 	node->started_ms = r->e->runner->now_ms(r->e->runner);
-	if (!launch(r, node, &err)) {
+	if (!launch_job(r, node, &err)) {
 		ws_budget_give(r->e->budget, node->need);
-		unlock(r, node);
+		unlock_key(r, node);
 		if (err.kind == WS_ERR_IO) {
 			ws_run_give_up(r, &err); /* a fault of the host, not of the action */
 			ws_run_cancel(r, node);
@@ -263,12 +262,6 @@ try_start(struct ws_run *r, struct ws_node *node)
 	return true;
 }
 
-static bool
-runs_alone(const struct ws_run *r)
-{
-	return r->running.len == 1 && r->running.at[0]->alone;
-}
-
 /* Starts nodes for other hosts or for this one: a full farm must not block this host. True: some
  * node did not fit. */
 static bool
@@ -277,8 +270,9 @@ start_some(struct ws_run *r, bool goes_away)
 	struct ws_node *misfits[MOST_MISFITS]; /* by urgency; they return to the queue */
 	unsigned count = 0;
 	struct ws_node *skipped = NULL; /* the most urgent node that did not fit */
-	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)
-		&& count < MOST_MISFITS && !(skipped && skipped->passed_over > PATIENCE)) {
+	while (!r->closing && r->running.len < r->e->budget->cpus
+		&& !(r->running.len == 1 && r->running.at[0]->alone) && count < MOST_MISFITS
+		&& !(skipped && skipped->passed_over > PATIENCE)) {
 		struct ws_node *node = ws_queue_next_runnable(&r->queue, goes_away);
 		if (!node) {
 			break;
@@ -406,7 +400,7 @@ set_next_state(struct ws_run *r, struct ws_node *node, enum ws_end end, const st
 }
 
 static void
-finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
+finish_node(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
 	struct ws_err err = {0};
 	struct ws_digest *before = node->again ? node->result.outputs : NULL;
@@ -419,18 +413,12 @@ finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 	if (end == WS_END_AGAIN || end == WS_END_ANEW) {
 		node->result.outputs = before; /* for the comparison after the next run */
 	}
-	unlock(r, node);
+	unlock_key(r, node);
 	set_next_state(r, node, end, &err);
 	end_job(r, node);
 }
 
 /* ---- the loop ---- */
-
-static bool
-is_over(const struct ws_run *r)
-{
-	return r->running.len == 0 && (r->closing || r->open == 0);
-}
 
 static void
 check_stop(struct ws_run *r)
@@ -445,7 +433,7 @@ check_stop(struct ws_run *r)
 }
 
 static void
-loop(struct ws_run *r)
+run_loop(struct ws_run *r)
 {
 	for (;;) {
 		look_up_ready(r);
@@ -453,18 +441,18 @@ loop(struct ws_run *r)
 		uint64_t held_bytes = ws_run_report_progress(r);
 		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
 		start_what_fits(r);
-		if (is_over(r)) {
+		if (r->running.len == 0 && (r->closing || r->open == 0)) {
 			return;
 		}
 		struct ws_done done;
 		if (r->e->runner->wait(r->e->runner, TICK_MS, &done) == WS_WAIT_DONE) {
-			finish(r, r->graph->nodes.at[done.id - 1], &done);
+			finish_node(r, r->graph->nodes.at[done.id - 1], &done);
 		}
 	}
 }
 
 static void
-prepare(
+prepare_run(
 	struct ws_run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
 {
 	*sum = (struct ws_run_summary){0};
@@ -490,8 +478,8 @@ ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_su
 	struct ws_err *err)
 {
 	struct ws_run r;
-	prepare(&r, engine, graph, summary);
-	loop(&r);
+	prepare_run(&r, engine, graph, summary);
+	run_loop(&r);
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		ws_run_cancel(&r, graph->nodes.at[i]);
 	}
@@ -511,7 +499,7 @@ ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *
 {
 	struct ws_run r;
 	struct ws_run_summary summary;
-	prepare(&r, engine, graph, &summary);
+	prepare_run(&r, engine, graph, &summary);
 	r.looking = true;
 	look_up_ready(&r);
 	return true;

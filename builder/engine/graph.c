@@ -73,7 +73,7 @@ is_before(const struct ws_node *x, const struct ws_node *y)
 }
 
 static void
-place(ws_node_list *heap, size_t at, struct ws_node *node)
+place_node(ws_node_list *heap, size_t at, struct ws_node *node)
 {
 	heap->at[at] = node;
 	node->queued_at = at;
@@ -84,10 +84,10 @@ move_up(ws_node_list *heap, size_t at)
 {
 	struct ws_node *node = heap->at[at];
 	while (at > 0 && is_before(node, heap->at[(at - 1) / 2])) {
-		place(heap, at, heap->at[(at - 1) / 2]);
+		place_node(heap, at, heap->at[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	place(heap, at, node);
+	place_node(heap, at, node);
 }
 
 static void
@@ -105,10 +105,10 @@ move_down(ws_node_list *heap, size_t at)
 		if (!is_before(heap->at[child], node)) {
 			break;
 		}
-		place(heap, at, heap->at[child]);
+		place_node(heap, at, heap->at[child]);
 		at = child;
 	}
-	place(heap, at, node);
+	place_node(heap, at, node);
 }
 
 static ws_node_list *
@@ -137,7 +137,7 @@ ws_queue_next_runnable(struct ws_queue *q, bool goes_away)
 	struct ws_node *last = heap->at[--heap->len];
 	first->queued_at = WS_NOT_QUEUED;
 	if (heap->len > 0) {
-		place(heap, 0, last);
+		place_node(heap, 0, last);
 		move_down(heap, 0);
 	}
 	return first;

@@ -2,8 +2,6 @@
  * of, files that no node needs any more. */
 #include "engine/graph_run.h"
 
-#include "engine/job_outcome.h"
-
 /* ---- transient files: kept while a node needs them ---- */
 
 struct uses {
@@ -255,7 +253,7 @@ ws_run_has_inputs(struct ws_run *r, struct ws_node *node)
 
 /* The ledger's estimate; else the action's own. */
 static void
-estimate(const struct ws_run *r, struct ws_node *node)
+estimate_node(const struct ws_run *r, struct ws_node *node)
 {
 	const struct ws_action *action = node->action;
 	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
@@ -274,7 +272,7 @@ void
 ws_run_open(struct ws_run *r, struct ws_node *node)
 {
 	const struct ws_runner *runner = r->e->runner;
-	estimate(r, node);
+	estimate_node(r, node);
 	node->goes_away = runner && runner->goes_away && runner->goes_away(runner, node->action);
 	r->open++;
 	r->left_ms += node->estimate.wall_ms;

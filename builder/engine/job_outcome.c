@@ -1,9 +1,8 @@
-/* job_outcome.c - maps a runner's report to one of six ends, and records results. Messages about
+/* graph_run.c - maps a runner's report to one of six ends, and records results. Messages about
  * the contents of logs are report/'s. */
-#include "engine/job_outcome.h"
-
 #include "base/arena.h"
 #include "base/fs.h"
+#include "engine/graph_run.h"
 #include "store/cas.h"
 
 #include <signal.h>

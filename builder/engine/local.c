@@ -1,11 +1,10 @@
-/* local.c - folders and children of this host, polled by pidfd. Outputs are moved, not copied:
+/* runner.c - folders and children of this host, polled by pidfd. Outputs are moved, not copied:
  * into the store, or among the run's files if they are transient. */
-#include "engine/local.h"
-
 #include "base/arena.h"
 #include "base/fs.h"
 #include "engine/action.h"
 #include "engine/changed_since.h"
+#include "engine/runner.h"
 #include "engine/work.h"
 #include "store/cas.h"
 #include "sys/clock.h"

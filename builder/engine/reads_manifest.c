@@ -141,7 +141,7 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 }
 
 static const char *
-explain(const char *reason, const char *name, struct ws_arena *a)
+format_reason(const char *reason, const char *name, struct ws_arena *a)
 {
 	const char *mark = strstr(reason, "%s");
 	return mark
@@ -166,7 +166,7 @@ ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action 
 			*ws_vec_push(&unknown, a) = ws_arena_strdup(a, name);
 		} else if (reason) {
 			if (why) {
-				*why = explain(reason, name, a);
+				*why = format_reason(reason, name, a);
 			}
 			return false;
 		}
@@ -175,7 +175,7 @@ ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action 
 		ws_worker_files_want(action->platform, unknown.at[i]);
 	}
 	if (unknown.len > 0 && why) {
-		*why = explain(unreported, unknown.at[0], a);
+		*why = format_reason(unreported, unknown.at[0], a);
 	}
 	return unknown.len == 0;
 }

@@ -3,7 +3,7 @@
  *
  * The engine decides, a runner acts. The engine passes an action and the digests of its inputs.
  * The runner places the inputs, runs the command, finds its reads, stores its outputs, and
- * reports. The local runner (local.h) uses folders of this host, remote/execution.c workers of a
+ * reports. The local runner (runner.h) uses folders of this host, remote/execution.c workers of a
  * farm, a test follows a script.
  */
 #ifndef WS_ENGINE_RUNNER_H
@@ -99,5 +99,26 @@ struct ws_executor {
 	struct ws_worker_files
 		*platform; /**< files of these hosts; NULL: they must be like this host */
 };
+
+/* ---- the local runner ----
+ * Runs jobs as children on this host. Each job has a folder below the run's (work.h), a process
+ * group and a log. Memory is sampled ten times a second. A job past its time limit gets SIGTERM,
+ * then SIGKILL. There is room for another job while the host has the memory. */
+
+struct ws_host;
+struct ws_stop;
+struct ws_work;
+
+/** @a stop (may be NULL) ends a wait when a signal arrives. Lives in @a a. */
+struct ws_runner *ws_local_runner(const struct ws_work *work, const struct ws_host *host,
+	struct ws_stop *stop, struct ws_arena *a);
+
+/** Completes @a done, which has id, status and costs: reads, changes meanwhile, log, outputs.
+ * @a log may be missing; @a started_file_ns: start of the command. */
+void ws_collect(const struct ws_work *work, const struct ws_job *job, const char *log,
+	int64_t started_file_ns, struct ws_done *done);
+
+/** Waits also end, as WS_WAIT_TICK, when @a fd is readable; -1: none. */
+void ws_local_waits_for(struct ws_runner *local, int fd);
 
 #endif

@@ -1,9 +1,9 @@
-/* sharing.c - the lookup of action_cache.c in steps, each for all actions together: lists of
+/* action_cache.c - the lookup of action_cache.c in steps, each for all actions together: lists of
  * manifests, the manifests, results of the valid ones, their files. A result enters the store
  * after its files. */
-#include "engine/sharing.h"
-
+#include "engine/action_cache.h"
 #include "engine/action_key.h"
+#include "engine/graph.h"
 #include "engine/reads_manifest.h"
 #include "engine/worker_files.h"
 #include "store/cas.h"
@@ -159,7 +159,7 @@ has_files(struct batch *x, const struct lookup *lookup, const struct ws_result *
 }
 
 static void
-keep(struct batch *x, const struct lookup *lookup, const struct ws_buf *text)
+store_result(struct batch *x, const struct lookup *lookup, const struct ws_buf *text)
 {
 	const struct ws_store *store = x->cache->store;
 	struct ws_err err;
@@ -201,7 +201,7 @@ find_results(struct batch *x)
 	}
 	for (size_t i = 0; i < x->count; i++) {
 		if (good[i] && has_files(x, &x->lookups[i], &results[i])) {
-			keep(x, &x->lookups[i], &records[i].text);
+			store_result(x, &x->lookups[i], &records[i].text);
 		}
 	}
 	drop_records(records, x->count);

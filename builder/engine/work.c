@@ -1,4 +1,4 @@
-/* work.c - folders and links. Runners run commands in them, local.c takes outputs out. */
+/* work.c - folders and links. Runners run commands in them, runner.c takes outputs out. */
 #include "engine/work.h"
 
 #include "base/fs.h"

@@ -17,7 +17,7 @@ is_digest(const char *state)
 }
 
 static const char *
-merge(const char *known, const char *told)
+merge_states(const char *known, const char *told)
 {
 	if (!known || (known == absent && told == folder) || (known == present && is_digest(told))) {
 		return told;
@@ -32,7 +32,7 @@ static bool
 add_name(struct ws_worker_files *p, bool keep, const char *name, const char *told)
 {
 	const char *known = ws_map_get(&p->told, name);
-	const char *state = merge(known, told);
+	const char *state = merge_states(known, told);
 	if (!state || state == known || !keep) {
 		return state;
 	}

@@ -32,7 +32,7 @@
 #define NOT_RUN 70
 
 static bool
-fail(const struct ws_err *err)
+print_error(const struct ws_err *err)
 {
 	fprintf(stderr, "wheelsmith-exec: %s\n", err->text);
 	return false;
@@ -55,7 +55,8 @@ other_file(const struct ws_action *action)
 
 /* Like ws_work_prepare; inputs are in place. */
 static bool
-prepare(const struct ws_action *action, const char *work, struct ws_arena *a, struct ws_err *err)
+prepare_folder(
+	const struct ws_action *action, const char *work, struct ws_arena *a, struct ws_err *err)
 {
 	if (!ws_fs_mkdirs(ws_path_join(a, work, "tmp", NULL), err)) {
 		return false;
@@ -76,7 +77,7 @@ prepare(const struct ws_action *action, const char *work, struct ws_arena *a, st
 }
 
 static bool
-run(const struct ws_action *action, const char *work, int log, struct ws_arena *a,
+run_command(const struct ws_action *action, const char *work, int log, struct ws_arena *a,
 	struct ws_report *report, int64_t *started_file_ns, struct ws_err *err)
 {
 	struct ws_spawn spawn = {
@@ -109,8 +110,8 @@ run(const struct ws_action *action, const char *work, int log, struct ws_arena *
 
 /* Traces what was read, with digests of this host. */
 static bool
-trace(const struct ws_action *action, const char *work, const char *log, int64_t started_file_ns,
-	struct ws_arena *a, struct ws_report *report, struct ws_err *err)
+trace_reads(const struct ws_action *action, const char *work, const char *log,
+	int64_t started_file_ns, struct ws_arena *a, struct ws_report *report, struct ws_err *err)
 {
 	struct ws_reads *reads = &report->reads;
 	if (report->code != 0 || report->signal != 0 || action->search_count == 0) {
@@ -169,9 +170,9 @@ carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a
 	int64_t started_file_ns;
 	report->differs = other_file(action);
 	return report->differs
-		|| (prepare(action, work, a, err)
-			&& run(action, work, log, a, report, &started_file_ns, err)
-			&& trace(action, work, log_path, started_file_ns, a, report, err)
+		|| (prepare_folder(action, work, a, err)
+			&& run_command(action, work, log, a, report, &started_file_ns, err)
+			&& trace_reads(action, work, log_path, started_file_ns, a, report, err)
 			&& list_made(action, work, a, report, err));
 }
 
@@ -297,7 +298,9 @@ main(int argc, char **argv)
 {
 	if (argc > 1) {
 		struct ws_err err = {0};
-		return report_host(strcmp(argv[1], WS_REMOTE_PROBE) == 0, &err) || fail(&err) ? 0 : NOT_RUN;
+		return report_host(strcmp(argv[1], WS_REMOTE_PROBE) == 0, &err) || print_error(&err)
+			? 0
+			: NOT_RUN;
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf order = {0};
@@ -314,12 +317,12 @@ main(int argc, char **argv)
 		action = ws_order_read(ws_buf_str(&order), mounts, a, &err);
 	}
 	if (!action || !carry_out(action, folder, a, &report, &err)) {
-		fail(&err);
+		print_error(&err);
 		return NOT_RUN;
 	}
 	ws_report_write(&report, &text);
 	if (!ws_fs_write(WS_REMOTE_REPORT, text.data, text.len, 0644, &err)) {
-		fail(&err);
+		print_error(&err);
 		return NOT_RUN;
 	}
 	return report.differs ? OTHER_HOST : report.signal ? 128 + report.signal : report.code;

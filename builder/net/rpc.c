@@ -676,14 +676,6 @@ start_stream(struct ws_rpc *rpc, struct stream *s)
 	}
 }
 
-/* The next stream to start, or NULL. */
-static struct stream *
-find_due(const struct ws_rpc *rpc, int64_t now)
-{
-	const struct link *first = rpc->paused.next;
-	return first->of && first->at_ms <= now ? first->of : rpc->fresh.next->of;
-}
-
 static void
 start_due(struct ws_rpc *rpc)
 {
@@ -696,8 +688,12 @@ start_due(struct ws_rpc *rpc)
 		rpc->crowded_ms = now;
 	}
 	most = most < rpc->most_open ? most : rpc->most_open;
-	while (!rpc->draining && rpc->open_count < most && rpc->counted < AT_ONCE
-		&& (s = find_due(rpc, now))) {
+	while (!rpc->draining && rpc->open_count < most && rpc->counted < AT_ONCE) {
+		const struct link *first = rpc->paused.next;
+		s = first->of && first->at_ms <= now ? first->of : rpc->fresh.next->of;
+		if (!s) {
+			return;
+		}
 		start_stream(rpc, s);
 	}
 }

@@ -1,5 +1,5 @@
 #include "engine/engine.h"
-#include "engine/local.h"
+#include "engine/runner.h"
 #include "judge/order.h"
 #include "net/http.h"
 #include "net/index.h"

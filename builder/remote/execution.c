@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "engine/graph.h"
-#include "engine/local.h"
+#include "engine/runner.h"
 #include "engine/work.h"
 #include "remote/farm_workers.h"
 #include "remote/grpc_cache.h"
@@ -198,7 +198,7 @@ ended_here(struct runner *r, unsigned id)
 /* ---- ends of jobs ---- */
 
 static void
-finish(struct remote_job *w, const struct ws_done *done)
+finish_job(struct remote_job *w, const struct ws_done *done)
 {
 	struct runner *r = w->r;
 	struct ws_done *last = ws_vec_push(&r->finished, r->a);
@@ -211,25 +211,25 @@ finish(struct remote_job *w, const struct ws_done *done)
 static void
 finish_stopped(struct remote_job *w)
 {
-	finish(w, &(struct ws_done){.code = -1, .stopped = true});
+	finish_job(w, &(struct ws_done){.code = -1, .stopped = true});
 }
 
 static void
 finish_late(struct remote_job *w)
 {
 	w->timed_out = true;
-	finish(w,
+	finish_job(w,
 		&(struct ws_done){
 			.code = -1, .signal = SIGTERM, .wall_ms = (uint64_t)(ws_clock_ms() - w->started_ms)});
 }
 
 static void
-fail(struct remote_job *w, const struct ws_err *err)
+fail_job(struct remote_job *w, const struct ws_err *err)
 {
 	struct ws_done done = {.code = 0};
 	done.failure = WS_NEW(w->job->a, struct ws_err);
 	*done.failure = *err;
-	finish(w, &done);
+	finish_job(w, &done);
 }
 
 /* Forget its inputs, so that they are built again. */
@@ -243,7 +243,7 @@ finish_without_inputs(struct remote_job *w)
 			ws_map_put(&all->kept_there, digest, NULL, all->trees.a);
 		}
 	}
-	finish(w, &(struct ws_done){.code = -1, .lacks_input = true});
+	finish_job(w, &(struct ws_done){.code = -1, .lacks_input = true});
 }
 
 /* The farm cannot run it: run it on this host if `remote,local` allows that. */
@@ -255,7 +255,7 @@ run_here_or_fail(struct remote_job *w, const struct ws_err *err)
 	if (r->stopping) {
 		finish_stopped(w);
 	} else if (!x->executor.falls_back) {
-		fail(w, err);
+		fail_job(w, err);
 	} else {
 		if (!x->is_over) {
 			ws_events_warn(x->config.events, "%s: the rest is built here", err->text);
@@ -284,7 +284,7 @@ start_unsent(struct runner *r)
 			if (start_here(r, w->job, &err)) {
 				ws_operation_release(&w->op);
 			} else {
-				fail(w, &err);
+				fail_job(w, &err);
 			}
 		}
 	}
@@ -349,7 +349,7 @@ send_fresh(struct runner *r)
 			w->op.action.order = ws_arena_strdup(w->job->a, w->op.action.order);
 			*ws_vec_push(&going, a) = w;
 		} else {
-			fail(w, &err);
+			fail_job(w, &err);
 		}
 	}
 	bool sent = going.len == 0 || upload(r->x, &own, &err);
@@ -403,7 +403,7 @@ handle_end(struct remote_job *w, struct ws_arena *a, ws_item_list *items, remote
 			ws_arena_printf(a, "%s/%u-%u", r->work->path, w->job->id, w->job->attempt);
 		struct ws_err err;
 		if (!ws_fs_mkdirs(dir, &err)) {
-			fail(w, &err);
+			fail_job(w, &err);
 			return;
 		}
 		w->files = (struct ws_worker_result){
@@ -477,7 +477,7 @@ accept_result(struct remote_job *w, const ws_item_list *items)
 			return;
 		}
 		note_kept_outputs(x, w->job, &done);
-		finish(w, &done);
+		finish_job(w, &done);
 		return;
 	case WS_WORKER_RESULT_LOST:
 		w->op.skip_cache = true;
@@ -505,7 +505,7 @@ accept_result(struct remote_job *w, const ws_item_list *items)
 		run_here_or_fail(w, &err);
 		return;
 	case WS_WORKER_RESULT_WRONG:
-		fail(w, &err);
+		fail_job(w, &err);
 	}
 }
 
@@ -538,7 +538,7 @@ collect_ended(struct runner *r)
 /* ---- open operations ---- */
 
 static void
-cancel(struct remote_job *w)
+cancel_job(struct remote_job *w)
 {
 	struct runner *r = w->r;
 	struct ws_unary *unary = WS_NEW(r->a, struct ws_unary);
@@ -579,7 +579,7 @@ check_operations(struct runner *r)
 		if (op->stage == WS_STAGE_EXECUTING && w->job->deadline_ms && !r->stopping
 			&& now_ms - op->staged_ms > (int64_t)w->job->deadline_ms) {
 			w->timed_out = true;
-			cancel(w);
+			cancel_job(w);
 		}
 	}
 	if (waits && !x->has_started && !x->has_warned) {
@@ -710,7 +710,7 @@ stop(struct ws_runner *self, bool now)
 		r->stopping = true;
 		r->stopped_ms = ws_clock_ms();
 		for (size_t i = r->open.len; i-- > 0;) {
-			cancel(r->open.at[i]);
+			cancel_job(r->open.at[i]);
 		}
 	}
 }
@@ -729,7 +729,7 @@ now_ms(const struct ws_runner *self WS_UNUSED)
 }
 
 static struct ws_runner *
-over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *work,
+make_runner(struct ws_executor *self, struct ws_runner *local, const struct ws_work *work,
 	struct ws_budget *budget, struct ws_arena *a)
 {
 	struct ws_execution *x = (struct ws_execution *)self;
@@ -804,7 +804,7 @@ ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, 
 	x->name = ws_arena_printf(a, "the farm at '%s:%s'", peer->host, peer->port);
 	x->hosts.platform = (struct ws_worker_files){.name = x->name, .ask = ask_host, .a = a};
 	x->hosts.x = x;
-	x->executor = (struct ws_executor){.over = over,
+	x->executor = (struct ws_executor){.over = make_runner,
 		.falls_back = config->falls_back,
 		.platform = config->falls_back ? NULL : &x->hosts.platform};
 	x->config = *config;

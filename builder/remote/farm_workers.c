@@ -84,8 +84,8 @@ pause_for(const struct ws_farm_workers_query *p, unsigned pause_ms)
 }
 
 static bool
-run(const struct ws_farm_workers_query *p, struct ws_operation *op, struct ws_directories *own,
-	Reapi__ExecuteResponse **response, struct ws_err *err)
+run_query(const struct ws_farm_workers_query *p, struct ws_operation *op,
+	struct ws_directories *own, Reapi__ExecuteResponse **response, struct ws_err *err)
 {
 	enum ws_operation_end end;
 	do {
@@ -123,8 +123,8 @@ read_answers(const struct ws_farm_workers_query *p, struct ws_item *items, struc
 }
 
 static bool
-fetch(const struct ws_farm_workers_query *p, const Reapi__ActionResult *result, struct ws_buf *told,
-	struct ws_arena *a, struct ws_err *err)
+fetch_answers(const struct ws_farm_workers_query *p, const Reapi__ActionResult *result,
+	struct ws_buf *told, struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch scratch = {0};
 	static const char *const names[] = {WS_REMOTE_REPORT, WS_REMOTE_HOST};
@@ -167,8 +167,8 @@ ws_farm_workers_query(const struct ws_farm_workers_query *p, const struct ws_buf
 	Reapi__ExecuteResponse *response;
 	ws_remote_action_probe(p->actions, told, names, &own, &op.action);
 	op.call.deadline_ms = told ? 0 : ABOUT_NAMES_MS;
-	bool done = run(p, &op, &own, &response, err)
-		&& (fetch(p, response->result, told, a, err)
+	bool done = run_query(p, &op, &own, &response, err)
+		&& (fetch_answers(p, response->result, told, a, err)
 			|| ws_err_wrap(err, "a worker of %s", p->platform->name));
 	ws_operation_release(&op);
 	return done;

@@ -125,7 +125,7 @@ is_fit(struct grpc_cache *g, const struct ws_capabilities *can)
 
 /* Asks once for the capabilities. False: a stop was requested. */
 static bool
-ask(struct grpc_cache *g)
+ask_capabilities(struct grpc_cache *g)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_capabilities can;
@@ -143,9 +143,9 @@ ask(struct grpc_cache *g)
 
 /* False: these items are done. *ran false: a stop was requested. */
 static bool
-begin(struct grpc_cache *g, struct ws_item *items, size_t count, bool *ran)
+is_ready(struct grpc_cache *g, struct ws_item *items, size_t count, bool *ran)
 {
-	*ran = ask(g);
+	*ran = ask_capabilities(g);
 	for (size_t i = 0; i < count && *ran && !g->fit; i++) {
 		ws_item_set(&items[i], g->unfit.came, "%s", g->unfit.failure);
 	}
@@ -161,7 +161,7 @@ get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
 	bool ran;
-	if (!begin(g, items, count, &ran)) {
+	if (!is_ready(g, items, count, &ran)) {
 		return ran;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -190,7 +190,7 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
 	bool ran;
-	if (!begin(g, items, count, &ran)) {
+	if (!is_ready(g, items, count, &ran)) {
 		return ran;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -220,7 +220,7 @@ get_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
 	struct grpc_cache *g = (struct grpc_cache *)self;
 	bool ran;
-	return begin(g, items, count, &ran) ? ws_blobs_get(&g->blobs, items, count) : ran;
+	return is_ready(g, items, count, &ran) ? ws_blobs_get(&g->blobs, items, count) : ran;
 }
 
 static bool
@@ -228,7 +228,7 @@ put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
 	struct grpc_cache *g = (struct grpc_cache *)self;
 	bool ran;
-	return begin(g, items, count, &ran) ? ws_blobs_put(&g->blobs, items, count) : ran;
+	return is_ready(g, items, count, &ran) ? ws_blobs_put(&g->blobs, items, count) : ran;
 }
 
 static void

@@ -35,7 +35,7 @@ struct exchange {
 };
 
 static void
-prepare(struct http_cache *h, struct exchange *x, struct ws_item *item, const char *method,
+prepare_request(struct http_cache *h, struct exchange *x, struct ws_item *item, const char *method,
 	const char *folder, struct ws_arena *a)
 {
 	x->item = item;
@@ -71,7 +71,7 @@ set_state(const struct http_cache *h, struct exchange *x)
 }
 
 static bool
-run(struct http_cache *h, struct exchange *all, size_t count, struct ws_arena *a)
+run_requests(struct http_cache *h, struct exchange *all, size_t count, struct ws_arena *a)
 {
 	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, count);
 	struct ws_err err = {0};
@@ -122,11 +122,11 @@ get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct exchange *all = WS_NEW_N(a, struct exchange, count);
 	for (size_t i = 0; i < count; i++) {
-		prepare(h, &all[i], &items[i], "GET", "ac", a);
+		prepare_request(h, &all[i], &items[i], "GET", "ac", a);
 		all[i].request.begin = begin_message;
 		all[i].request.body = read_message;
 	}
-	return run(h, all, count, a);
+	return run_requests(h, all, count, a);
 }
 
 static void
@@ -186,12 +186,12 @@ get_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct exchange *all = WS_NEW_N(a, struct exchange, count);
 	for (size_t i = 0; i < count; i++) {
-		prepare(h, &all[i], &items[i], "GET", "cas", a);
+		prepare_request(h, &all[i], &items[i], "GET", "cas", a);
 		all[i].request.begin = begin_file;
 		all[i].request.body = write_file;
 		all[i].request.end = finish_file;
 	}
-	bool ran = run(h, all, count, a);
+	bool ran = run_requests(h, all, count, a);
 	for (size_t i = 0; i < count; i++) {
 		end_file(&all[i]);
 		if (items[i].came == WS_CAME_WHOLE && !ws_digest_is(&all[i].digest, items[i].key)) {
@@ -227,10 +227,10 @@ find_missing(struct http_cache *h, struct ws_item *items, size_t count, struct w
 {
 	struct exchange *all = WS_NEW_N(a, struct exchange, count);
 	for (size_t i = 0; i < count; i++) {
-		prepare(h, &all[i], &items[i], "HEAD", "cas", a);
+		prepare_request(h, &all[i], &items[i], "HEAD", "cas", a);
 		all[i].request.body = ignore;
 	}
-	if (!run(h, all, count, a)) {
+	if (!run_requests(h, all, count, a)) {
 		return false;
 	}
 	*missing_count = 0;
@@ -261,12 +261,12 @@ put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	struct exchange *all = WS_NEW_N(a, struct exchange, missing_count);
 	for (size_t i = 0; i < missing_count; i++) {
 		const struct ws_item *item = missing[i];
-		prepare(h, &all[i], missing[i], "PUT", "cas", a);
+		prepare_request(h, &all[i], missing[i], "PUT", "cas", a);
 		set_body(&all[i],
 			(struct ws_body){
 				.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key});
 	}
-	return run(h, all, missing_count, a);
+	return run_requests(h, all, missing_count, a);
 }
 
 static bool
@@ -277,10 +277,10 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	struct exchange *all = WS_NEW_N(a, struct exchange, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_buf *bytes = &items[i].bytes;
-		prepare(h, &all[i], &items[i], "PUT", "ac", a);
+		prepare_request(h, &all[i], &items[i], "PUT", "ac", a);
 		set_body(&all[i], (struct ws_body){.bytes = bytes->data, .length_bytes = bytes->len});
 	}
-	return run(h, all, count, a);
+	return run_requests(h, all, count, a);
 }
 
 static void

@@ -16,7 +16,7 @@
 #define FAILED_PRECONDITION 9
 
 static void
-begin(struct ws_call *call)
+begin_execute(struct ws_call *call)
 {
 	struct ws_operation *op = (struct ws_operation *)call;
 	op->sent = false;
@@ -27,7 +27,7 @@ begin(struct ws_call *call)
 }
 
 static bool
-next(struct ws_call *call, struct ws_str *message)
+next_request(struct ws_call *call, struct ws_str *message)
 {
 	struct ws_operation *op = (struct ws_operation *)call;
 	bool first = !op->sent;
@@ -87,8 +87,8 @@ ws_operation_prepare(struct ws_operation *op)
 	op->attempts++;
 	op->text[0] = '\0';
 	op->call.method = "/build.bazel.remote.execution.v2.Execution/Execute";
-	op->call.begin = begin;
-	op->call.next = next;
+	op->call.begin = begin_execute;
+	op->call.next = next_request;
 	op->call.take = read_operation;
 }
 
@@ -121,7 +121,7 @@ ws_operation_release(struct ws_operation *op)
 }
 
 static enum ws_operation_end
-fail(struct ws_operation *op, const char *text, int status)
+set_failure(struct ws_operation *op, const char *text, int status)
 {
 	if (op->text[0] == '\0') {
 		snprintf(op->text, sizeof(op->text), "%s (gRPC status %d)", text[0] ? text : "no details",
@@ -147,16 +147,16 @@ interpret_status(struct ws_operation *op, int status, const char *text)
 	case WS_RPC_NOT_FOUND:
 	case FAILED_PRECONDITION:
 	case WS_RPC_INTERNAL: /* of buildbox-casd, for a missing input */
-		return op->attempts < ATTEMPTS ? WS_OPERATION_MISSING : fail(op, text, status);
+		return op->attempts < ATTEMPTS ? WS_OPERATION_MISSING : set_failure(op, text, status);
 	case WS_RPC_CANCELLED:
 	case WS_RPC_UNKNOWN:
 	case WS_RPC_DEADLINE:
 	case WS_RPC_EXHAUSTED:
 	case WS_RPC_ABORTED:
 	case WS_RPC_UNAVAILABLE:
-		return op->attempts < ATTEMPTS ? again(op, op->attempts) : fail(op, text, status);
+		return op->attempts < ATTEMPTS ? again(op, op->attempts) : set_failure(op, text, status);
 	default:
-		return fail(op, text, status);
+		return set_failure(op, text, status);
 	}
 }
 
@@ -178,11 +178,11 @@ ws_operation_read_end(
 	const struct ws_call *call = &op->call;
 	int ended = (int)call->status;
 	if (ended == WS_RPC_UNIMPLEMENTED) {
-		return fail(op, "it stores results and runs nothing: it has no Execution", ended);
+		return set_failure(op, "it stores results and runs nothing: it has no Execution", ended);
 	}
 	if (ended != WS_RPC_OK) {
 		return call->silent || ended == WS_RPC_UNAVAILABLE /* rpc.h has retried */
-			? fail(op, call->text, ended)
+			? set_failure(op, call->text, ended)
 			: interpret_status(op, ended, call->text);
 	}
 	if (op->response.len == 0) {
@@ -196,7 +196,7 @@ ws_operation_read_end(
 	}
 	const Reapi__Status *status = (*response)->status;
 	if (status && status->code == WS_RPC_DEADLINE) {
-		fail(op, "it took longer than an action may", WS_RPC_DEADLINE);
+		set_failure(op, "it took longer than an action may", WS_RPC_DEADLINE);
 		return WS_OPERATION_LATE;
 	}
 	if (status && status->code != WS_RPC_OK) {

@@ -21,20 +21,20 @@ ws_protobuf_digest(const char *hash, uint64_t size_bytes)
 }
 
 static void *
-allocate(void *arena, size_t size)
+allocate_in_arena(void *arena, size_t size)
 {
 	return ws_arena_alloc(arena, size);
 }
 
 static void
-keep(void *arena WS_UNUSED, void *bytes WS_UNUSED)
+keep_in_arena(void *arena WS_UNUSED, void *bytes WS_UNUSED)
 {
 }
 
 void *
 ws_protobuf_unpack(const ProtobufCMessageDescriptor *type, struct ws_str bytes, struct ws_arena *a)
 {
-	ProtobufCAllocator in_arena = {allocate, keep, a};
+	ProtobufCAllocator in_arena = {allocate_in_arena, keep_in_arena, a};
 	return protobuf_c_message_unpack(type, &in_arena, bytes.n, (const uint8_t *)bytes.s);
 }
 
@@ -45,7 +45,7 @@ ws_protobuf_unpack(const ProtobufCMessageDescriptor *type, struct ws_str bytes, 
 #define LONGEST_MS 3600000
 
 static void
-begin(struct ws_call *call)
+begin_unary(struct ws_call *call)
 {
 	struct ws_unary *unary = (struct ws_unary *)call;
 	unary->sent = unary->received = false;
@@ -53,7 +53,7 @@ begin(struct ws_call *call)
 }
 
 static bool
-next(struct ws_call *call, struct ws_str *message)
+next_request(struct ws_call *call, struct ws_str *message)
 {
 	struct ws_unary *unary = (struct ws_unary *)call;
 	bool first = !unary->sent;
@@ -63,7 +63,7 @@ next(struct ws_call *call, struct ws_str *message)
 }
 
 static bool
-take(struct ws_call *call, struct ws_str message)
+take_reply(struct ws_call *call, struct ws_str message)
 {
 	struct ws_unary *unary = (struct ws_unary *)call;
 	unary->received = true;
@@ -78,7 +78,8 @@ ws_unary_prepare(
 {
 	WS_AUTO_BUF struct ws_buf packed = {0};
 	ws_protobuf_pack(request, &packed);
-	unary->call = (struct ws_call){.method = method, .begin = begin, .next = next, .take = take};
+	unary->call = (struct ws_call){
+		.method = method, .begin = begin_unary, .next = next_request, .take = take_reply};
 	unary->request = (struct ws_str){ws_buf_copy(&packed, a), packed.len};
 }
 

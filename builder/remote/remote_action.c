@@ -13,7 +13,7 @@
 
 /* By path, "/" before every other byte: "a/x" comes before "a-b". */
 static int
-compare(const void *x, const void *y)
+compare_paths(const void *x, const void *y)
 {
 	const char *left = ((const struct ws_entry *)x)->path;
 	const char *right = ((const struct ws_entry *)y)->path;
@@ -98,7 +98,7 @@ add_leaf(struct folder *f, const struct ws_entry *entry, const char *name)
 
 /* The folder of @a count entries whose paths are equal in the first @a skip bytes. */
 static struct ws_entry
-make(struct ws_directories *d, const struct ws_entry *entries, size_t count, size_t skip)
+make_folder(struct ws_directories *d, const struct ws_entry *entries, size_t count, size_t skip)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf bytes = {0};
@@ -116,7 +116,7 @@ make(struct ws_directories *d, const struct ws_entry *entries, size_t count, siz
 			while (end < count && strncmp(entries[end].path + skip, name, len + 1) == 0) {
 				end++;
 			}
-			struct ws_entry below = make(d, &entries[i], end - i, skip + len + 1);
+			struct ws_entry below = make_folder(d, &entries[i], end - i, skip + len + 1);
 			add_folder(&f, &below, ws_arena_copy(a, name, len));
 		}
 		i = end;
@@ -133,9 +133,9 @@ struct ws_entry
 ws_directories_add(struct ws_directories *d, struct ws_entry *entries, size_t count)
 {
 	if (count > 1) {
-		qsort(entries, count, sizeof(*entries), compare);
+		qsort(entries, count, sizeof(*entries), compare_paths);
 	}
-	return make(d, entries, count, 0);
+	return make_folder(d, entries, count, 0);
 }
 
 struct ws_entry
@@ -364,7 +364,7 @@ list_outputs(const struct ws_action *action, struct command *c, struct ws_arena 
 }
 
 static Reapi__Digest
-pack(struct ws_directories *own, const void *message)
+add_message(struct ws_directories *own, const void *message)
 {
 	WS_AUTO_BUF struct ws_buf bytes = {0};
 	struct ws_digest digest;
@@ -394,7 +394,7 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	command.output_files = command.output_paths;
 	command.n_output_files = command.n_output_paths;
 	command.platform = &platform;
-	Reapi__Digest command_digest = pack(own, &command);
+	Reapi__Digest command_digest = add_message(own, &command);
 	Reapi__Digest root_digest = ws_protobuf_digest(root->value, root->size_bytes);
 	reapi__duration__init(&timeout);
 	/* Whole hours, so that hosts with different measurements request the same Action. This host
@@ -408,7 +408,7 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	message.platform = &platform;
 	char *salt = ws_arena_printf(a, SALT "%s", c->salt);
 	message.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
-	Reapi__Digest digest = pack(own, &message);
+	Reapi__Digest digest = add_message(own, &message);
 	*made =
 		(struct ws_remote_action){.digest = digest.hash, .size_bytes = (uint64_t)digest.size_bytes};
 }

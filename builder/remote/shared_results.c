@@ -123,7 +123,7 @@ get_records(
 
 /* Moves a fetched file into the store, or leaves it at its path. */
 static void
-keep(struct ws_shared_results *r, struct ws_shared_file *file, const struct ws_item *item)
+keep_file(struct ws_shared_results *r, struct ws_shared_file *file, const struct ws_item *item)
 {
 	struct ws_digest digest;
 	if (item->came == WS_CAME_WHOLE) {
@@ -155,7 +155,7 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 	stop_if(r, r->cache->get_files(r->cache, items, count));
 	for (size_t i = 0; i < count; i++) {
 		check_server(r, &items[i]);
-		keep(r, &files[i], &items[i]);
+		keep_file(r, &files[i], &items[i]);
 	}
 }
 
@@ -181,13 +181,6 @@ were_stored(
 		}
 	}
 	return ran && r->shared.writes;
-}
-
-/* Files of downloads are larger than results: a server may have a limit between both. */
-static bool
-is_download(const struct ws_shared_record *record)
-{
-	return strcmp(record->kind, "tree") == 0 || strcmp(record->kind, "file") == 0;
 }
 
 typedef WS_VEC(struct ws_item) item_list;
@@ -245,7 +238,7 @@ make_message(struct ws_shared_results *r, const struct ws_shared_record *record,
 }
 
 static void
-release(struct ws_item *items, size_t count)
+release_items(struct ws_item *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		ws_buf_release(&items[i].bytes);
@@ -253,7 +246,7 @@ release(struct ws_item *items, size_t count)
 }
 
 static void
-put(struct ws_shared *self, const struct ws_shared_record *records, size_t count)
+put_records(struct ws_shared *self, const struct ws_shared_record *records, size_t count)
 {
 	struct ws_shared_results *r = (struct ws_shared_results *)self;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -272,12 +265,13 @@ put(struct ws_shared *self, const struct ws_shared_record *records, size_t count
 		messages[i] = make_message(r, &sized[i], &files, a);
 	}
 	size_t sent = r->cache->wants_actions ? files.len : of_records;
-	bool all = !is_download(&records[0]);
+	/* Files of downloads are larger than results: a server may have a limit between both. */
+	bool all = strcmp(records[0].kind, "tree") != 0 && strcmp(records[0].kind, "file") != 0;
 	if (were_stored(r, r->cache->put_files(r->cache, files.at, sent), files.at, sent, all)) {
 		were_stored(r, r->cache->put_messages(r->cache, messages, count), messages, count, true);
 	}
-	release(files.at, files.len);
-	release(messages, count);
+	release_items(files.at, files.len);
+	release_items(messages, count);
 }
 
 /* ---- opening ---- */
@@ -325,7 +319,7 @@ ws_shared_results_open(
 	r->config = *config;
 	r->a = a;
 	r->shown = config->server->shown;
-	r->shared = (struct ws_shared){false, get_records, get_files, put};
+	r->shared = (struct ws_shared){false, get_records, get_files, put_records};
 	if (read_keys(r, err)) {
 		r->cache = open_cache(r, err);
 	}

@@ -17,7 +17,7 @@
 
 /* 0: missing, or larger than @a most bytes. */
 static size_t
-add(const Reapi__Digest *digest, uint64_t most, const char *dir, struct ws_arena *a,
+add_item(const Reapi__Digest *digest, uint64_t most, const char *dir, struct ws_arena *a,
 	ws_item_list *items)
 {
 	if (!digest || digest->size_bytes < 0 || (uint64_t)digest->size_bytes > most) {
@@ -45,14 +45,14 @@ size_t
 ws_worker_result_add_file(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items)
 {
-	return add(output(result, path), WS_LONGEST_REPORT, dir, a, items);
+	return add_item(output(result, path), WS_LONGEST_REPORT, dir, a, items);
 }
 
 size_t
 ws_worker_result_add_stderr(
 	const Reapi__ActionResult *result, const char *dir, struct ws_arena *a, ws_item_list *items)
 {
-	return add(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
+	return add_item(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
 }
 
 void
@@ -64,7 +64,7 @@ ws_worker_result_list_files(const Reapi__ActionResult *result, const struct ws_j
 		*ws_vec_push(items, a) = (struct ws_item){0};
 	}
 	files->report = ws_worker_result_add_file(result, WS_REMOTE_REPORT, dir, a, items);
-	files->log = add(output(result, WS_REMOTE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
+	files->log = add_item(output(result, WS_REMOTE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
 	files->stderr_text = ws_worker_result_add_stderr(result, dir, a, items);
 	files->outputs = WS_NEW_N(a, size_t, action->output_count);
 	files->kept_there = WS_NEW_N(a, const Reapi__Digest *, action->output_count);
@@ -75,7 +75,7 @@ ws_worker_result_list_files(const Reapi__ActionResult *result, const struct ws_j
 			files->kept_there[i] = digest;
 			continue;
 		}
-		files->outputs[i] = add(digest, LARGEST_OUTPUT, dir, a, items);
+		files->outputs[i] = add_item(digest, LARGEST_OUTPUT, dir, a, items);
 		if (digest && files->outputs[i] == 0) {
 			files->too_large = action->outputs[i];
 		}

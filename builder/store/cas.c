@@ -48,7 +48,7 @@ path_of(const struct ws_store *store, const char *digest, struct ws_arena *a)
 }
 
 static void
-note(const struct ws_store *store, const char *path, const char *digest)
+note_digest(const struct ws_store *store, const char *path, const char *digest)
 {
 	struct stat status;
 	struct ws_digest known;
@@ -66,14 +66,14 @@ note_link(
 	if (lstat(path, &now) == 0 && now.st_size == before->st_size && now.st_ino == before->st_ino
 		&& now.st_mtim.tv_sec == before->st_mtim.tv_sec
 		&& now.st_mtim.tv_nsec == before->st_mtim.tv_nsec) {
-		note(store, path, digest);
+		note_digest(store, path, digest);
 	}
 }
 
 /* Verifies a file; hashes it with @a anew, or if it changed since it was last hashed. A damaged
  * file is rejected. */
 static bool
-check(const struct ws_store *store, const char *path, const char *digest, bool anew)
+check_file(const struct ws_store *store, const char *path, const char *digest, bool anew)
 {
 	struct stat status;
 	struct ws_digest found = {""};
@@ -98,14 +98,14 @@ check(const struct ws_store *store, const char *path, const char *digest, bool a
 static bool
 is_whole(const struct ws_store *store, const char *path, const char *digest)
 {
-	return check(store, path, digest, false);
+	return check_file(store, path, digest, false);
 }
 
 bool
 ws_cas_verify(const struct ws_store *store, const char *digest)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return check(store, path_of(store, digest, a), digest, true);
+	return check_file(store, path_of(store, digest, a), digest, true);
 }
 
 bool
@@ -148,7 +148,7 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 		return false;
 	}
 	if (rename(path, place) == 0) {
-		note(store, place, digest);
+		note_digest(store, place, digest);
 		return true;
 	}
 	if (errno != EXDEV) {
@@ -195,7 +195,7 @@ ws_cas_commit(
 	if (chmod(incoming->path, 0444) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", incoming->path);
 	}
-	note(store, incoming->path, incoming->digest);
+	note_digest(store, incoming->path, incoming->digest);
 	return true;
 }
 

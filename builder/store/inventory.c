@@ -64,18 +64,13 @@ item_name(const struct listing *t, const char *name)
 				: ws_arena_strdup(t->a, base);
 }
 
-static struct ws_store_item *
-last_of(struct ws_inventory *inventory)
-{
-	return inventory->items.len > 0 ? &inventory->items.at[inventory->items.len - 1] : NULL;
-}
-
 /* Entries of a folder are items; files below them add to their size. */
 static bool
 add_entry(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 {
 	struct listing *t = self;
-	struct ws_store_item *item = last_of(t->inventory);
+	size_t count = t->inventory->items.len;
+	struct ws_store_item *item = count > 0 ? &t->inventory->items.at[count - 1] : NULL;
 	int depth = depth_of(entry->name);
 	bool file = S_ISREG(entry->status.st_mode);
 	uint64_t bytes = file ? (uint64_t)entry->status.st_size : 0;

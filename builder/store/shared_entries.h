@@ -1,10 +1,10 @@
 /**
  * shared_entries.h - interface to the entries of other hosts
  *
- * The second level behind the store: queried for missing entries, and given new ones.
- * Implemented by remote/shared_results.c, which checks signatures and digests. Callers know the
- * meaning of records: engine/sharing.h of results, fetch/shared_tree.h and shared_file.h of
- * downloads. These functions never fail: a missing entry is a miss.
+ * The second level behind the store: queried for missing entries, and given new ones. Implemented
+ * by remote/shared_results.c, which checks signatures and digests. Callers know the meaning of
+ * records: engine/sharing.c of results, fetch/shared_downloads.c of downloads. These functions
+ * never fail: a missing entry is a miss.
  */
 #ifndef WS_STORE_SHARED_ENTRIES_H
 #define WS_STORE_SHARED_ENTRIES_H

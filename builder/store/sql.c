@@ -29,7 +29,7 @@ struct ws_sql {
 };
 
 static bool
-fail(const struct ws_sql *sql, struct ws_err *err)
+set_sqlite_error(const struct ws_sql *sql, struct ws_err *err)
 {
 	/* SQLite reports "disk I/O error" if its log index finds no space. */
 	int code = sqlite3_system_errno(sql->db);
@@ -93,7 +93,7 @@ ws_sql_open(const char *path, const char *schema, struct ws_err *err)
 			return sql;
 		}
 	}
-	fail(sql, err);
+	set_sqlite_error(sql, err);
 	ws_sql_close(sql);
 	return NULL;
 }
@@ -113,7 +113,7 @@ ws_sql_close(struct ws_sql *sql)
 }
 
 static sqlite3_stmt *
-prepare(struct ws_sql *sql, const char *text, struct ws_err *err)
+prepare_statement(struct ws_sql *sql, const char *text, struct ws_err *err)
 {
 	for (size_t i = 0; i < sql->count; i++) {
 		if (strcmp(sql->statements[i].text, text) == 0) {
@@ -128,7 +128,7 @@ prepare(struct ws_sql *sql, const char *text, struct ws_err *err)
 	struct statement *s = &sql->statements[sql->count];
 	if (sqlite3_prepare_v3(sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->prepared, NULL)
 		!= SQLITE_OK) {
-		fail(sql, err);
+		set_sqlite_error(sql, err);
 		return NULL;
 	}
 	s->text = text;
@@ -139,7 +139,7 @@ prepare(struct ws_sql *sql, const char *text, struct ws_err *err)
 static sqlite3_stmt *
 bind(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, va_list values)
 {
-	sqlite3_stmt *s = prepare(sql, text, err);
+	sqlite3_stmt *s = prepare_statement(sql, text, err);
 	for (int i = 0; s && types[i]; i++) {
 		if (types[i] == 't') {
 			sqlite3_bind_text(s, i + 1, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
@@ -161,7 +161,7 @@ ws_sql_run(struct ws_sql *sql, struct ws_err *err, const char *text, const char 
 		return false;
 	}
 	int code = sqlite3_step(s);
-	bool done = code == SQLITE_DONE || code == SQLITE_ROW || fail(sql, err);
+	bool done = code == SQLITE_DONE || code == SQLITE_ROW || set_sqlite_error(sql, err);
 	sqlite3_reset(s);
 	return done;
 }

@@ -20,7 +20,7 @@ struct ws_tree_builder {
 	struct ws_map folders; /* that were made */
 	int open_fd;
 	struct ws_hasher *open_hasher;
-	char *open_path;
+	const char *open_path;
 	uint64_t open_bytes; /* written so far */
 	bool open_executable;
 };
@@ -88,7 +88,7 @@ check_path(const struct ws_tree_builder *b, const char *path, struct ws_err *err
 }
 
 static void
-enter(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const char *value,
+add_entry(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const char *value,
 	uint64_t size_bytes)
 {
 	struct ws_tree_entry *entry = ws_vec_push(&b->entries, b->a);
@@ -107,23 +107,17 @@ make_folder(struct ws_tree_builder *b, const char *place, struct ws_err *err)
 	return !ws_map_add(&b->folders, folder, b->a) || ws_fs_mkdirs(folder, err);
 }
 
-static char *
-place_of(struct ws_tree_builder *b, const char *path, struct ws_err *err)
-{
-	char *place = ws_path_join(b->a, b->scratch.path, path, NULL);
-	return check_path(b, path, err) && make_folder(b, place, err) ? place : NULL;
-}
-
 const char *
 ws_tree_place(struct ws_tree_builder *b, const char *path, struct ws_err *err)
 {
-	return place_of(b, path, err);
+	const char *place = ws_path_join(b->a, b->scratch.path, path, NULL);
+	return check_path(b, path, err) && make_folder(b, place, err) ? place : NULL;
 }
 
 bool
 ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, struct ws_err *err)
 {
-	b->open_path = place_of(b, path, err);
+	b->open_path = ws_tree_place(b, path, err);
 	if (!b->open_path) {
 		return false;
 	}
@@ -156,7 +150,7 @@ ws_tree_close_file(struct ws_tree_builder *b, struct ws_digest *digest, struct w
 	if (!closed) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
 	}
-	enter(b, b->open_path + strlen(b->scratch.path) + 1,
+	add_entry(b, b->open_path + strlen(b->scratch.path) + 1,
 		b->open_executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, sum.hex, b->open_bytes);
 	if (digest) {
 		*digest = sum;
@@ -190,7 +184,7 @@ ws_tree_add_link(
 	if (symlink(target, place) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
 	}
-	enter(b, path, WS_TREE_LINK, target, 0);
+	add_entry(b, path, WS_TREE_LINK, target, 0);
 	return true;
 }
 
@@ -228,14 +222,14 @@ adopt_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 			return false;
 		}
 		chmod(found->path, executable ? 0555 : 0444);
-		enter(
+		add_entry(
 			b, found->name, executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, digest.hex, size_bytes);
 		return true;
 	}
 	char target[4096] = "";
 	if (S_ISLNK(found->status.st_mode) && readlink(found->path, target, sizeof(target) - 1) > 0
 		&& ws_path_link_is_inside(found->name, target)) {
-		enter(b, found->name, WS_TREE_LINK, target, 0);
+		add_entry(b, found->name, WS_TREE_LINK, target, 0);
 		return true;
 	}
 	return ws_err_set(err, WS_ERR_FETCH,

@@ -17,7 +17,7 @@
  */
 #include "base/fs.h"
 #include "engine/engine.h"
-#include "engine/local.h"
+#include "engine/runner.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 #include "sys/host.h"

@@ -12,7 +12,7 @@
 #include "base/fs.h"
 #include "engine/budget.h"
 #include "engine/engine.h"
-#include "engine/local.h"
+#include "engine/runner.h"
 #include "remote/execution.h"
 #include "remote/server.h"
 #include "store/cas.h"

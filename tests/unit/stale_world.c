@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "compile/extension_target.h"
 #include "engine/engine.h"
-#include "engine/local.h"
+#include "engine/runner.h"
 #include "store/tree.h"
 #include "sys/host.h"
 

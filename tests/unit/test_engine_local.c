@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "engine/local.h"
+#include "engine/runner.h"
 #include "engine/work.h"
 #include "store/cas.h"
 #include "sys/clock.h"

@@ -3,7 +3,8 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "engine/sharing.h"
+#include "engine/action_cache.h"
+#include "engine/graph.h"
 #include "store/cas.h"
 #include "store/shared_entries.h"
 
