@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/table.h"
 #include "dist/deliver.h"
 #include "sys/flock.h"
 #include "wheelfile/dist_info.h"
@@ -18,6 +19,33 @@
 #define LONGEST_TURN_MS (10 * 60 * 1000)
 
 /* ---- build.json ---- */
+
+static const struct ws_field record_fields[] = {
+	WS_VALUE("cell", struct ws_record, cell, WS_ALWAYS, "name of the cell"),
+	WS_VALUE("package", struct ws_record, package, WS_ALWAYS, "name of the package"),
+	WS_VALUE("version", struct ws_record, version, WS_ALWAYS, "version of the wheel"),
+	WS_VALUE("wheel", struct ws_record, wheel, WS_ALWAYS, "file name of the wheel"),
+	WS_VALUE("sha256", struct ws_record, sha256, WS_ALWAYS, "digest of the wheel"),
+	WS_VALUE("size", struct ws_record, size, WS_ALWAYS, "bytes of the wheel"),
+	WS_VALUE("group", struct ws_record, group, WS_ALWAYS, "wheels of one requirements file"),
+	WS_VALUE("python", struct ws_record, python, WS_OR_NULL, "Python of the wheel; null: any"),
+	WS_VALUE("torch", struct ws_record, torch, WS_IF_ANY, "torch of a prebuilt wheel"),
+	WS_VALUE("metadata_version", struct ws_record, metadata_version, WS_IF_ANY,
+		"version in METADATA of a prebuilt wheel"),
+};
+static const struct ws_table record_table = {"a wheel", record_fields, WS_LEN(record_fields)};
+
+static const struct ws_field actions_fields[] = {
+	WS_VALUE("total", struct ws_run_summary, total, WS_ALWAYS, "all actions"),
+	WS_VALUE("from_store", struct ws_run_summary, hits, WS_ALWAYS, "results of the store"),
+	WS_VALUE("ran", struct ws_run_summary, ran, WS_ALWAYS, "commands that ran"),
+	WS_VALUE("failed", struct ws_run_summary, failed, WS_ALWAYS, "commands that failed"),
+	WS_VALUE("cpu_ms", struct ws_run_summary, cpu_ms, WS_ALWAYS, "CPU time of the commands"),
+	WS_VALUE("peak_bytes", struct ws_run_summary, peak_bytes, WS_ALWAYS, "largest peak of one"),
+	WS_VALUE("on_farm", struct ws_run_summary, ran_elsewhere, WS_ALWAYS, "ran on a farm"),
+};
+static const struct ws_table actions_table = {
+	"the actions", actions_fields, WS_LEN(actions_fields)};
 
 /* Wheels of one group share a requirements file. pip takes a package once for each Python, and no
  * marker distinguishes ABIs or free-threaded interpreters. */
@@ -217,17 +245,7 @@ write_earlier(struct ws_json_writer *w, const ws_record_list *records)
 		if (!record->earlier) {
 			continue;
 		}
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "cell", record->cell);
-		ws_json_add_text(w, "package", record->package);
-		ws_json_add_text(w, "version", record->version);
-		ws_json_add_text(w, "wheel", record->wheel);
-		ws_json_add_text(w, "sha256", record->sha256);
-		ws_json_add_u64(w, "size", record->size);
-		ws_json_add_text(w, "group", record->group);
-		ws_json_add_text(w, "python", record->python);
-		add_others(w, record);
-		ws_json_close(w);
+		ws_table_write(w, NULL, &record_table, record);
 	}
 	ws_json_close(w);
 }
@@ -276,15 +294,7 @@ write_build_json(const char *path, const struct ws_build_result *result,
 	ws_json_add_text(w, "schema", SCHEMA);
 	ws_json_add_text(w, "wheelsmith", WS_VERSION);
 	ws_json_add_u64(w, "wall_ms", result->wall_ms);
-	ws_json_open_object(w, "actions");
-	ws_json_add_u64(w, "total", result->actions.total);
-	ws_json_add_u64(w, "from_store", result->actions.hits);
-	ws_json_add_u64(w, "ran", result->actions.ran);
-	ws_json_add_u64(w, "failed", result->actions.failed);
-	ws_json_add_u64(w, "cpu_ms", result->actions.cpu_ms);
-	ws_json_add_u64(w, "peak_bytes", result->actions.peak_bytes);
-	ws_json_add_u64(w, "on_farm", result->actions.ran_elsewhere);
-	ws_json_close(w);
+	ws_table_write(w, "actions", &actions_table, &result->actions);
 	ws_json_open_list(w, "cells");
 	/* The first records are those of this run's cells that are ready, in their order. */
 	for (size_t i = 0, ready = 0; i < result->supplies.cell_count; i++) {
@@ -370,24 +380,14 @@ lies_there(struct folder *f, const struct ws_record *record)
 }
 
 static void
-add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *replaced,
-	ws_record_list *records)
+add_earlier(struct folder *f, const struct ws_json_doc *doc, const struct ws_json *list,
+	const struct ws_map *replaced, ws_record_list *records)
 {
 	for (const struct ws_json *cell = list ? list->first : NULL; cell; cell = cell->next) {
-		struct ws_record record = {
-			.cell = ws_json_text(cell, "cell"),
-			.package = ws_json_text(cell, "package"),
-			.version = ws_json_text(cell, "version"),
-			.wheel = ws_json_text(cell, "wheel"),
-			.sha256 = ws_json_text(cell, "sha256"),
-			.group = ws_json_text(cell, "group"),
-			.python = ws_json_text(cell, "python"),
-			.torch = ws_json_text(cell, "torch"),
-			.metadata_version = ws_json_text(cell, "metadata_version"),
-			.earlier = true,
-		};
-		bool whole = record.cell && record.package && record.version && record.wheel
-			&& record.sha256 && record.group && ws_json_u64(cell, "size", &record.size);
+		struct ws_record record = {0};
+		struct ws_err damaged = {0};
+		bool whole = ws_table_read(doc, cell, &record_table, f->a, &record, &damaged);
+		record.earlier = true;
 		if (whole && !strchr(record.wheel, '/') && !ws_map_get(replaced, place_of(&record, f->a))
 			&& lies_there(f, &record)) {
 			/* An older version may have written the record without this member. */
@@ -413,8 +413,8 @@ merge(struct folder *f, const char *path, const ws_record_list *own)
 	}
 	if (ws_fs_exists(path) && ws_json_read(path, WS_JSON_STRICT, f->a, &doc, NULL)
 		&& ws_same(ws_json_text(doc.root, "schema"), SCHEMA)) {
-		add_earlier(f, ws_json_find(doc.root, "cells"), &replaced, &all);
-		add_earlier(f, ws_json_find(doc.root, "earlier"), &replaced, &all);
+		add_earlier(f, &doc, ws_json_find(doc.root, "cells"), &replaced, &all);
+		add_earlier(f, &doc, ws_json_find(doc.root, "earlier"), &replaced, &all);
 	}
 	return all;
 }

@@ -191,7 +191,8 @@ start_other(const char *output, unsigned ms, struct ws_arena *a)
 	static const char row[] = "{\"schema\": \"wheelsmith.build/1\", \"cells\": [{\"cell\": "
 							  "\"other\", \"package\": \"other\","
 							  " \"version\": \"1.0\", \"wheel\": \"other.whl\", \"sha256\": "
-							  "\"%s\", \"size\": 5, \"group\": \"\"}]}";
+							  "\"%s\", \"size\": 5, \"group\": \"\", \"python\": null, "
+							  "\"installed\": 7, \"tried\": []}]}";
 	int ready[2];
 	char byte;
 	assert_int_equal(pipe(ready), 0);
