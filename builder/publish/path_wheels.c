@@ -212,7 +212,7 @@ find_candidates(const struct making *m, const struct path *path, size_t from, si
 	return found;
 }
 
-/* Index behind the release whose first entry is @a from. */
+/* The index after the last entry of the release of entry @a from. */
 static size_t
 end_of_release(const struct ws_index_catalog *catalog, size_t from)
 {

@@ -723,3 +723,13 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 w --to idx
 	[[ $output != *licence* ]]
 }
+
+@test "the commands of docs/publish.md, Signed, in the order of the page" {
+	wheels dist "$pure"
+	publish 0 dist --to idx
+	sed -n '/^## Signed/,/^## For/p' "$WS_ROOT/docs/publish.md" | sed -n '/^```$/,/^```$/{/^```/d;s/^\$ //;p}' > page
+	[ "$(grep -c '^wheelsmith publish' page)" -eq 3 ]
+	sed -e "s,^wheelsmith,'$WHEELSMITH'," -e 's,/srv/wheels,idx,g' page > commands
+	cat commands
+	bash -e commands
+}
