@@ -1,7 +1,5 @@
 /**
- * failure.h - what a failed command's log says
- *
- * Finds the lines that matter in thousands, and the cure where one is known.
+ * failure.h - the important lines in the log of a failed command, and a known cure
  */
 #ifndef WS_REPORT_FAILURE_H
 #define WS_REPORT_FAILURE_H
@@ -11,13 +9,12 @@
 #include "explain/signs.h"
 
 /**
- * Appends the lines of @a log that say what went wrong, each indented by two columns: the first
- * errors with what follows them, at most twelve lines; the last lines where nothing looks like an
- * error.
+ * Appends the error lines of @a log, each indented by two columns: the first errors and the lines
+ * after them, at most twelve lines. A log without an error: its last lines.
  */
 void ws_failure_excerpt(struct ws_str log, struct ws_buf *out);
 
-/** Adds the cures of the most causal of @a signs that stands in @a log. */
+/** Adds the cures of the most causal of @a signs that matches @a log. */
 void ws_failure_cures(
 	const struct ws_signs *signs, struct ws_str log, struct ws_arena *a, struct ws_err *err);
 

@@ -1,90 +1,86 @@
-/* json_lines.c - each line is flushed, so that a reader of a pipe is never behind. */
+/* json_lines.c - the table of events. Each line is flushed, so that the reader of a pipe gets it at
+ * once. */
 #include "report/json_lines.h"
-
-#include "base/json.h"
 
 struct lines {
 	struct ws_sink sink;
 	FILE *file;
 };
 
+/* Progress and samples have no name: they are not written. */
+static const char *const event_words[] = {[WS_EVENT_NOTE] = "note",
+	[WS_EVENT_WARNING] = "warning",
+	[WS_EVENT_FETCH_STARTED] = "fetch-started",
+	[WS_EVENT_FETCH_PROGRESS] = "",
+	[WS_EVENT_FETCH_DONE] = "fetch-done",
+	[WS_EVENT_KIT_READY] = "kit-ready",
+	[WS_EVENT_QUEUE] = "",
+	[WS_EVENT_ACTION_STARTED] = "action-started",
+	[WS_EVENT_ACTION_SAMPLED] = "",
+	[WS_EVENT_ACTION_WAITS] = "action-waits",
+	[WS_EVENT_ACTION_DONE] = "action-done",
+	[WS_EVENT_CELL_DONE] = "cell-done",
+	NULL};
+
+static const char *const outcome_words[] = {[WS_OUTCOME_NONE] = "",
+	[WS_OUTCOME_HIT] = "hit",
+	[WS_OUTCOME_RAN] = "ran",
+	[WS_OUTCOME_FAILED] = "failed",
+	[WS_OUTCOME_KILLED] = "killed",
+	[WS_OUTCOME_CANCELLED] = "cancelled",
+	NULL};
+
 static const char *
-name_of(enum ws_event_kind kind)
+shown_text(const void *value, struct ws_arena *a WS_UNUSED)
 {
-	switch (kind) {
-	case WS_EVENT_NOTE:
-		return "note";
-	case WS_EVENT_WARNING:
-		return "warning";
-	case WS_EVENT_FETCH_STARTED:
-		return "fetch-started";
-	case WS_EVENT_FETCH_DONE:
-		return "fetch-done";
-	case WS_EVENT_KIT_READY:
-		return "kit-ready";
-	case WS_EVENT_ACTION_STARTED:
-		return "action-started";
-	case WS_EVENT_ACTION_WAITS:
-		return "action-waits";
-	case WS_EVENT_ACTION_DONE:
-		return "action-done";
-	case WS_EVENT_CELL_DONE:
-		return "cell-done";
-	case WS_EVENT_FETCH_PROGRESS:
-	case WS_EVENT_QUEUE:
-	case WS_EVENT_ACTION_SAMPLED:
-		break;
-	}
-	return NULL;
+	const char *text = *(const char *const *)value;
+	return text && text[0] ? text : NULL;
 }
 
-static void
-add_text(struct ws_json_writer *w, const char *key, const char *text)
-{
-	if (text && text[0]) {
-		ws_json_add_text(w, key, text);
-	}
-}
+/* A text that is left out when it is "". */
+static const struct ws_type type_shown = {
+	.name = "a string", .plural = "strings", .size = sizeof(const char *), .text = shown_text};
 
-static void
-add_number(struct ws_json_writer *w, const char *key, uint64_t number)
-{
-	if (number > 0) {
-		ws_json_add_u64(w, key, number);
-	}
-}
+#define EVENT struct ws_event
+#define TEXT(key, member, meaning) WS_VALUE_AS(key, EVENT, member, type_shown, WS_IF_ANY, meaning)
+#define NUMBER(key, member, meaning) WS_VALUE(key, EVENT, member, WS_IF_ANY, meaning)
+
+static const struct ws_field fields[] = {
+	WS_FIXED("schema", "wheelsmith.event/1"),
+	WS_WORD("event", EVENT, kind, event_words, WS_ALWAYS, NULL),
+	WS_VALUE(
+		"at_ms", EVENT, at_ms, WS_ALWAYS, "of a clock that only runs forward; for differences"),
+	NUMBER("id", id, "of the action"),
+	NUMBER("whole", whole, "id of the action of which this one is a part"),
+	NUMBER("after", after, "id of the last action that this one waited for"),
+	TEXT("subject", subject, "text, file, kit, source file or cell"),
+	TEXT("stage", stage,
+		"compile, link, check, pack, import, preprocess, cudafe++, cicc, ptxas, fatbinary, host, "
+		"replay, verify"),
+	WS_WORD("outcome", EVENT, outcome, outcome_words, WS_IF_ANY,
+		"hit: the store had it; killed: for memory, it will run again alone"),
+	TEXT("detail", detail, "source, reason, or the name of the wheel"),
+	TEXT("worker", elsewhere.worker, "worker of a build farm"),
+	NUMBER("queued_ms", elsewhere.queued_ms, "until the worker started, as the farm reports"),
+	NUMBER("fetch_ms", elsewhere.fetch_ms, "until the worker had the inputs, as the farm reports"),
+	NUMBER("done", done, "actions, or bytes of a transfer"),
+	NUMBER("total", total, NULL),
+	NUMBER("cpu_ms", cpu_ms, NULL),
+	NUMBER("wall_ms", wall_ms, NULL),
+	NUMBER("rss_bytes", rss_bytes, "peak, summed over its processes"),
+};
+const struct ws_table ws_event_table = {NULL, fields, WS_LEN(fields)};
 
 static void
 on_event(struct ws_sink *self, const struct ws_event *event)
 {
 	struct lines *l = (struct lines *)self;
-	const char *name = name_of(event->kind);
-	if (!name) {
-		return;
-	}
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", "wheelsmith.event/1");
-	ws_json_add_text(w, "event", name);
-	ws_json_add_i64(w, "at_ms", event->at_ms);
-	add_number(w, "id", event->id);
-	add_number(w, "whole", event->whole);
-	add_number(w, "after", event->after);
-	add_text(w, "subject", event->subject);
-	add_text(w, "stage", event->stage);
-	add_text(w, "outcome", ws_outcome_name(event->outcome));
-	add_text(w, "detail", event->detail);
-	add_text(w, "worker", event->elsewhere.worker);
-	add_number(w, "queued_ms", event->elsewhere.queued_ms);
-	add_number(w, "fetch_ms", event->elsewhere.fetch_ms);
-	add_number(w, "done", event->done);
-	add_number(w, "total", event->total);
-	add_number(w, "cpu_ms", event->cpu_ms);
-	add_number(w, "wall_ms", event->wall_ms);
-	add_number(w, "rss_bytes", event->rss_bytes);
 	WS_AUTO_BUF struct ws_buf line = {0};
-	ws_json_finish(w, WS_JSON_COMPACT, &line);
-	fprintf(l->file, "%s\n", ws_buf_text(&line));
-	fflush(l->file);
+	if (event_words[event->kind][0]) {
+		ws_table_text(&ws_event_table, event, WS_JSON_COMPACT, &line);
+		fprintf(l->file, "%s\n", ws_buf_text(&line));
+		fflush(l->file);
+	}
 }
 
 struct ws_sink *

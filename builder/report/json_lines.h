@@ -9,8 +9,12 @@
 
 #include "base/arena.h"
 #include "base/event.h"
+#include "base/table.h"
 
 #include <stdio.h>
+
+/** The table of a line (schemas/event-1.json). */
+extern const struct ws_table ws_event_table;
 
 /** Makes the sink; it lives in @a a and writes to @a file. */
 struct ws_sink *ws_json_lines_sink(FILE *file, struct ws_arena *a);

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 
 #define INDENT 14 /* where text begins: label, mark, a blank */
-#define DEEPER 2  /* ... and where a line goes on */
+#define DEEPER 2  /* more for the rest of a broken line */
 
 static unsigned
 columns_of(const struct ws_out *out)

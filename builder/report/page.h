@@ -5,8 +5,8 @@
  *             ! 1.2 GB are free there
  *               keep the store elsewhere (--store DIR)
  *
- * Labels stand at the left, text to the right of them, broken at blanks; a mark before a line says
- * that it wants to be read. Control characters and what is no UTF-8 are shown as '?'.
+ * Labels are at the left, text at their right, broken at blanks. A mark points at an important
+ * line. Control characters and bytes that are not UTF-8 are shown as '?'.
  */
 #ifndef WS_REPORT_PAGE_H
 #define WS_REPORT_PAGE_H
@@ -17,12 +17,12 @@ enum ws_page_mark {
 	WS_PAGE_PLAIN,
 	WS_PAGE_ADVICE, /**< "!": worth knowing */
 	WS_PAGE_WRONG,  /**< "✗" */
-	WS_PAGE_MORE,   /**< no mark: goes with the line above, a little further in */
+	WS_PAGE_MORE,   /**< no mark: belongs to the line above, indented */
 };
 
 struct ws_page {
 	const struct ws_out *out;
-	unsigned width; /**< columns, from 40 on */
+	unsigned width; /**< columns, at least 40 */
 	const char *label;
 };
 
@@ -32,7 +32,7 @@ struct ws_page ws_page_begin(const struct ws_out *out, unsigned width);
 /** The next line gets this label. */
 void ws_page_label(struct ws_page *page, const char *label);
 
-/** One line of any length. Two blanks in it are where it is rather broken than at one. */
+/** One line of any length, broken at two blanks before it is broken at one. */
 void ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, ...)
 	WS_PRINTF(3, 4);
 

@@ -34,7 +34,7 @@ cores_of(const struct ws_cluster *cluster)
 	return cluster->cores ? cluster->cores : DEFAULT_CORES;
 }
 
-/* Where nobody said how much: the largest unit on every core at once. */
+/* By default the largest unit on every core at once. */
 static uint64_t
 memory_mib(const struct ws_plan *plan, const struct ws_cluster *cluster)
 {
@@ -113,10 +113,10 @@ ws_plan_kubernetes_write(
 
 /* One job: the cells of a group. */
 struct job {
-	const struct ws_cell *first; /* of those that a wheel is to be made or brought for */
+	const struct ws_cell *first; /* the first that needs a wheel */
 	struct ws_buf only;          /* globs, with commas between */
 	struct ws_buf pythons;       /* with blanks between */
-	struct ws_map seen;          /* globs and Pythons that stand there already */
+	struct ws_map seen;          /* globs and Pythons in the lists above */
 	unsigned cells, prebuilt, fallback;
 };
 

@@ -1,9 +1,9 @@
-/* plan_json.c - the writer holds a value as a tree, and one of ten thousand cells takes
- * 60 MiB: so each cell is a value of its own, on a line of its own. */
+/* plan_json.c - each cell and each product is a JSON text on a line of its own, so that plans can
+ * be compared line by line. */
 #include "base/json.h"
 #include "report/plan_text.h"
 
-/* What is not known is null: 0 would be a lie. */
+/* An unknown value is null, because 0 would be wrong. */
 static void
 add_known(struct ws_json_writer *w, const char *key, uint64_t value, bool known)
 {

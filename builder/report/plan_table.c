@@ -27,8 +27,8 @@ enum column {
 static const char *const titles[COLUMNS] = {
 	"package", "torch", "cuda", "python", "archs", "decision", "why", "cost"};
 
-/* The order in which a table that is too wide gives way, and what a column is cut to; 0: it goes.
- * One that is the same in every row goes first: it is named once below. */
+/* The order in which columns of a wide table are cut, and their least width; 0: removed. A column
+ * with one value in every row is removed first: its value is printed once below. */
 static const struct {
 	enum column column;
 	unsigned least;
@@ -317,7 +317,7 @@ write_excluded(const struct ws_plan *plan, unsigned width, struct ws_buf *out, s
 	}
 }
 
-/* "40 s", "7 min", "3 h 20 min": rounded up, because nobody waits by the second. */
+/* "40 s", "7 min", "3 h 20 min", rounded up. */
 static const char *
 wall_words(uint64_t ms, struct ws_arena *a)
 {
@@ -349,8 +349,7 @@ add_part(struct ws_buf *out, size_t *line, unsigned width, const char *part)
 	ws_buf_puts(out, part);
 }
 
-/* Cells that somebody else's wheel serves, or hopefully does, and those for which something stands
- * in. */
+/* Cells with a prebuilt wheel or a candidate, and cells with a fallback. */
 static void
 add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct ws_buf *out,
 	struct ws_arena *a)
@@ -368,8 +367,7 @@ add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct 
 	}
 }
 
-/* "≤ 7 min on 2 cores", "~" where some figures are rough; what nobody knows is reported beside
- * it. */
+/* "≤ 7 min on 2 cores"; "~" with rough figures; units of unknown cost are counted beside it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {

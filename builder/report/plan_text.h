@@ -1,5 +1,5 @@
 /**
- * plan_text.h - a plan as people and machines read it
+ * plan_text.h - a plan as a table, as JSON, and as jobs of GitHub, Slurm and Kubernetes
  */
 #ifndef WS_REPORT_PLAN_TEXT_H
 #define WS_REPORT_PLAN_TEXT_H
@@ -15,14 +15,14 @@
 /** @a width: columns there are; 0: as many as it takes. */
 void ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out);
 
-/* ---- what stands below a plan's table: exclusions by reason, and the total ---- */
+/* ---- below the table: exclusions by reason, and the total ---- */
 
 /** Reasons stand on one line where they fit into @a width (0: always), else each on its own. */
 void ws_plan_footer_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out);
 
 /* ---- a plan for machines: schema wheelsmith.plan/1 ----
  * {"schema", "cells": [...], "products": [...], "totals": {...}, "warnings": [...]}. Cells name
- * their product by its place in the list. Costs that nobody knows are null. One cell, one product a
+ * their product by its place in the list. Unknown costs are null. One cell, one product a
  * line. Fields are only ever added. */
 
 void ws_plan_json_write(const struct ws_plan *plan, struct ws_buf *out);
@@ -46,7 +46,7 @@ size_t ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out);
 
 /* ---- a plan as a job of a cluster ----
  * An array job for `sbatch`, or an Indexed Job for `kubectl apply`: each task builds one shard, in
- * a store of its own. What tasks share goes through the records of docs/farm.md. */
+ * a store of its own. Tasks share results through a cache server (docs/farm.md). */
 
 struct ws_cluster {
 	unsigned tasks;

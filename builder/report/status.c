@@ -198,7 +198,7 @@ print_fetch(const struct status *s, const struct ws_event *event)
 		ws_format_duration(event->wall_ms, time));
 }
 
-/* Keeps the picture of what goes on. */
+/* Updates the list of running items. */
 static void
 follow(struct status *s, const struct ws_event *event)
 {

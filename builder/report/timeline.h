@@ -24,7 +24,7 @@ struct ws_timed_command {
 	unsigned id, slot;         /**< slots from 0: no two spans of one overlap */
 	struct ws_timed_end after; /**< of the last action that it waited for; zeroed: of none */
 	const char *subject, *stage;
-	enum ws_outcome outcome; /**< NONE: the build ended before it */
+	enum ws_outcome outcome; /**< NONE if the build ended first */
 	const char *detail;      /**< why it had to run, or how it failed; NULL */
 	struct ws_worker_run elsewhere;
 	int64_t start_ms, end_ms;
@@ -63,15 +63,14 @@ struct ws_timeline *ws_timeline_make(struct ws_arena *a);
 /** A line for each stage, and what held slots back. */
 void ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out);
 
-/** What the commands of @a subject waited for, and why each ran: the subject itself, and its
- * parts. */
+/** The dependencies of the commands of @a subject and of its parts, and why each ran. */
 void ws_timeline_print_why(
 	const struct ws_timeline *t, const char *subject, const struct ws_out *out);
 
 /** Trace events as JSON: a row for each slot, what memory was held, slots that were held back. */
 void ws_timeline_trace(const struct ws_timeline *t, struct ws_buf *out);
 
-/** What the page says beside the timeline. */
+/** A row of the page's table of cells. */
 struct ws_page_cell {
 	const char *name, *state, *detail;
 };
@@ -81,7 +80,7 @@ struct ws_page_failure {
 	struct ws_str log;
 };
 
-/** A page without scripts, and without anything from elsewhere. */
+/** A page without scripts and without external files. */
 void ws_timeline_page(const struct ws_timeline *t, const struct ws_page_cell *cells,
 	size_t cell_count, const struct ws_page_failure *failures, size_t failure_count,
 	struct ws_buf *out);

@@ -7,6 +7,7 @@
 #include "cli/session.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
+#include "report/json_lines.h"
 #include "schema.h"
 
 #include <stdlib.h>
@@ -120,6 +121,9 @@ static const struct ws_schema schemas[] = {
 		"absent. "
 		"Members are only added.",
 		&ws_wheel_facts_table, false},
+	{"event-1", "wheelsmith: a line of `wheelsmith build --json`",
+		"Members that an event does not have are left out. Members and events are only added.",
+		&ws_event_table, false},
 	{"cache-1", "wheelsmith: the output of `wheelsmith cache --json`",
 		"The members of the part that ran follow the first two. Members are only added.",
 		&ws_cache_result_table, false},
