@@ -293,7 +293,7 @@ parse(struct inspecting *i, int argc, const char *const *argv, struct ws_err *er
 	return true;
 }
 
-/* Lists that say since when there are Python's and torch's stable names. */
+/* Export lists that date the stable names of Python and torch. */
 static bool
 find_lists(struct inspecting *i, struct ws_err *err)
 {
@@ -360,7 +360,7 @@ inspect_url(struct inspecting *i, struct ws_err *err)
 	return ws_wheel_facts_get(&s->fetch, &file, s->a, facts, err);
 }
 
-/* ---- what lies here ---- */
+/* ---- on this host ---- */
 
 static bool
 inspect_package(struct inspecting *i, struct ws_err *err)
@@ -396,7 +396,7 @@ inspect_file(struct inspecting *i, struct ws_err *err)
 		ws_err_set(err, WS_ERR_USAGE, "there is no file '%s'", i->subject);
 		return ws_err_cure(err, "for an installed package give --python PATH as well");
 	}
-	/* What installers take for a wheel is one, whatever stands at its front. */
+	/* A .whl is a wheel for installers, whatever its first bytes are. */
 	bool elf = !ws_ends_with(i->subject, ".whl") && pread(fd, head, sizeof(head), 0) == sizeof(head)
 		&& memcmp(head, "\177ELF", 4) == 0;
 	i->order.name = elf ? i->subject : ws_path_base(i->subject);

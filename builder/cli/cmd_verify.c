@@ -1,5 +1,5 @@
-/* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. What a place
- * is comes from options here; judging is a child's (judge/order.h), words are verify_text.c's. */
+/* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. Options
+ * become a place here; a child judges (judge/order.h), and verify_text.c prints. */
 #include "base/fs.h"
 #include "cli/session.h"
 #include "cli/typed.h"
@@ -44,7 +44,7 @@ parse(struct ws_session *s, struct verifying *v, int argc, const char *const *ar
 		.command = "verify",
 		.synopsis = "WHEEL... (--here | --torch V|all) [options]",
 		.summary =
-			"Says whether wheels will load, and if not, why not. Nothing of them is run.\n"
+			"Says whether wheels will load, and if not, why not. No code of them runs.\n"
 			"Exits 0 when all load (with --torch all: in some release), 1 when one fails, 7\n"
 			"when it is not known, 9 when only its METADATA asks for another torch or Python.\n"
 			"\"Loads\" is not \"harmless\".",
@@ -136,7 +136,7 @@ prepare(struct verifying *v, struct ws_err *err)
 	v->asked.facts = s->data.facts;
 	v->asked.world = &s->facts;
 	v->asked.strict = v->strict;
-	/* The recipes tell which modules count; a folder of them that is wrong matters to others. */
+	/* Recipes name the modules that count; mistakes in their folder are ignored here. */
 	ws_session_list_recipes(s, NULL, &v->catalog, NULL);
 	return read_python(v, err) && read_archs(v, err) && read_glibc(v, err)
 		&& (!v->here
@@ -238,7 +238,7 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 	return true;
 }
 
-/* What the recipe of this package and version says must import. */
+/* The required modules, from the recipe of this package and version. */
 static void
 find_required(struct verifying *v, const struct ws_wheel_name *name, struct ws_judge_order *order)
 {
@@ -251,7 +251,7 @@ find_required(struct verifying *v, const struct ws_wheel_name *name, struct ws_j
 	}
 }
 
-/* What is known of wheels of this name in each of the places. */
+/* Shared rules against wheels of this name in each place. */
 static void
 find_known_bad(struct verifying *v, const struct ws_wheel_name *name, struct ws_wheel_place *places,
 	size_t count)
@@ -336,7 +336,7 @@ ws_cmd_verify(struct ws_session *s, int argc, const char *const *argv, struct ws
 	if (s->globals.json) {
 		print_json(&v);
 	}
-	/* What there is to say has been said. */
+	/* The page has said everything. */
 	static const enum ws_err_kind kinds[] = {[WS_VERDICT_OK] = WS_ERR_NONE,
 		[WS_VERDICT_EXCLUDED] = WS_ERR_EXCLUDED,
 		[WS_VERDICT_UNKNOWN] = WS_ERR_UNKNOWN,

@@ -70,7 +70,7 @@ write_findings(
 	}
 }
 
-/* Modules whose symbols were all found, none of them in a library that was not read. */
+/* Modules whose symbols were all found in libraries that were read. */
 static void
 write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 {

@@ -33,7 +33,7 @@ void ws_place_close(struct ws_opened_place *opened);
 
 /* ---- modules that do not load, and that the package may never load ----
  * No check runs the package, so it is unknown which libraries it loads besides those that Python
- * imports. Four kinds of modules alone do not make a wheel fail:
+ * imports. A wheel does not fail because of these modules alone:
  * 1. a library that another module loads (both are judged together);
  * 2. a module whose name differs from others by numbers (libx_cuda118.so, libx_cuda128.so;
  * pg_2_11_0

@@ -34,7 +34,7 @@ static const struct ws_type type_cause = {
 	WS_WORD("verdict", owner, verdict, ws_verdict_words, WS_ALWAYS, what), \
 		WS_VALUE("why", owner, why, WS_OR_NULL, "the finding that decided; null: it loads"), \
 		WS_VALUE_AS("cause", owner, cause, type_cause, WS_OR_NULL, \
-			"the subject of that finding; null: none of these")
+			"the subject of that finding; null: another one")
 
 static const struct ws_field finding_fields[] = {
 	WS_WORD("finding", struct ws_finding, verdict, ws_finding_words, WS_ALWAYS, NULL),

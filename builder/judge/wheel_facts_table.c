@@ -142,7 +142,7 @@ static const struct ws_field torch_fields[] = {
 	WS_WORD("abi", MODULE, torch, torch_words, WS_ALWAYS,
 		"stable: only C functions of torch's stable ABI"),
 	WS_VALUE("since", MODULE, torch_since, WS_OR_NULL,
-		"stable: the oldest known release that has all of them; null: none has"),
+		"stable: the oldest known release that has all of them, or null"),
 	WS_VALUE("stable_names", MODULE, torch_name_count, WS_ALWAYS, NULL),
 	WS_WORD("cxx11abi", MODULE, cxx11abi, ws_cxx11abi_words, WS_OR_NULL, "null: no name shows it"),
 	WS_VALUE("pybind11", MODULE, internals, WS_OR_NULL, "pybind11's internals id"),

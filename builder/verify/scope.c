@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that some module wants. */
+/* A name that a module needs. */
 struct ws_scope_name {
 	const char *text;
 	const struct ws_scope_offer *offers;

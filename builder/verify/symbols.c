@@ -268,8 +268,8 @@ library_of_version(const struct judging *j, const struct want *want)
 	return found;
 }
 
-/* This host's libraries stand for those of a system with another glibc that no list tells; which
- * versions those have is manylinux_tag.h's question. */
+/* This host's libraries replace those of a system with another glibc, if no list has them; their
+ * versions are judged by manylinux_tag.h. */
 static bool
 is_of_another_system(const struct judging *j, const struct ws_scope_library *library)
 {

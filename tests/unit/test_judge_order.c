@@ -1,6 +1,6 @@
-/* test_judge_order.c - what the key of a verdict is made of: contents and what the order says, and
- * none of the folders that a host or a store keeps them in; and what of the judge's findings a
- * module of ours may have. test_verify_judge.c tests the findings. */
+/* test_judge_order.c - the key of a verdict has the contents of files and the order, but no folder
+ * of a host or a store; and the findings that our own modules may have. Findings are tested in
+ * test_verify_judge.c. */
 #include "test.h"
 
 #include "base/out.h"
@@ -8,7 +8,7 @@
 #include "engine/action_cache.h"
 #include "judge/order.h"
 
-/* The inputs of a check, each file in its own folder below @dir. */
+/* The inputs of a check, each in a folder of its own below @dir. */
 struct place {
 	const char *dir;
 	const char *list, *python, *libraries[2];
@@ -38,7 +38,7 @@ make_place(struct ws_arena *a)
 static const char one[] = "1111111111111111111111111111111111111111111111111111111111111111";
 static const char two[] = "2222222222222222222222222222222222222222222222222222222222222222";
 
-/* The order for a wheel that is judged in a place. */
+/* Members of an order for a wheel. */
 struct saying {
 	const char *name, *required, *torch, *python_tag, *archs, *driver, *glibc;
 };
@@ -65,8 +65,8 @@ fill_place(struct ws_judge_place *place, const struct place *p, const struct say
 	assert_true(ws_arch_set_parse(saying->archs, a, &place->archs, &why));
 }
 
-/* The base key of an order in the store of @p, by a wheelsmith in that store. @made is the
- * digest of each module that is linked. */
+/* The base key of an order in the store of @p; the program is there, too. @made is the digest of
+ * each linked module. */
 static struct ws_digest
 key_of(
 	const struct place *p, const struct ws_judge_order *order, const char *made, struct ws_arena *a)
@@ -88,7 +88,7 @@ key_of(
 	return base;
 }
 
-/* For our own modules. */
+/* The key of an order for our own modules. */
 static struct ws_digest
 key_in(const struct place *p, const char *module_digest, struct ws_arena *a)
 {
@@ -106,7 +106,7 @@ key_in(const struct place *p, const char *module_digest, struct ws_arena *a)
 	return key_of(p, &order, module_digest, a);
 }
 
-/* For a foreign wheel. */
+/* The key of an order for a wheel. */
 static struct ws_digest
 key_of_wheel(
 	const struct place *p, const char *digest, const struct saying *saying, struct ws_arena *a)
@@ -125,14 +125,14 @@ key_of_wheel(
 	return key_of(p, &order, NULL, a);
 }
 
-WS_TEST(where_things_lie_is_not_in_the_key)
+WS_TEST(folders_are_not_in_the_key)
 {
 	struct place here = make_place(a), elsewhere = make_place(a);
 	assert_string_not_equal(here.dir, elsewhere.dir);
 	assert_string_equal(key_in(&here, one, a).hex, key_in(&elsewhere, one, a).hex);
 }
 
-WS_TEST(every_file_that_is_read_is_in_the_key)
+WS_TEST(inputs_are_in_the_key)
 {
 	static const char *const files[] = {
 		"lists/torch.zst", "bin/python3.11", "lib/libc.so.6", "cuda/libcudart.so.13"};
@@ -213,7 +213,7 @@ accepts(const char *source, const char *const *flags, const char *archs, const c
 	return accepts_in(NOTHING, source, flags, archs, said, a);
 }
 
-WS_TEST(a_module_that_is_not_known_to_load_is_refused)
+WS_TEST(a_module_of_unknown_verdict_is_refused)
 {
 	static const char *const bare[] = {"-nostdlib", NULL};
 	static const char *const more[] = {
