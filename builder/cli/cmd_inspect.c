@@ -225,7 +225,7 @@ print_problems(struct printing *p, const struct ws_wheel_facts *f)
 	ws_page_label(&p->page, "verdict");
 	LINE(p, "%s",
 		count == 0 && !f->is_whole ? "sound, as far as it was read"
-			: count == 0           ? "sound: nothing is wrong with it by itself"
+			: count == 0           ? "sound: no problem was found in the wheel itself"
 			: count == 1           ? "wrong"
 								   : ws_arena_printf(p->a, "wrong in %zu ways", count));
 	for (size_t i = 0; i < shown; i++) {

@@ -38,7 +38,8 @@ parse(struct ws_session *s, struct verifying *v, int argc, const char *const *ar
 		{"arch", 0, WS_OPTION_TEXT, &v->arch, "A",
 			"GPUs that it must run on: \"8.6\", \"9.0+PTX\""},
 		{"glibc", 0, WS_OPTION_TEXT, &v->glibc, "V", "of the system: 2.28; default: this host's"},
-		{"strict", 0, WS_OPTION_FLAG, &v->strict, NULL, "what was not read is unknown"},
+		{"strict", 0, WS_OPTION_FLAG, &v->strict, NULL,
+			"names in libraries that were not read are unknown"},
 	};
 	struct ws_usage usage = {
 		.command = "verify",

@@ -81,7 +81,7 @@ check_glibc(
 	}
 	if (first) {
 		ws_wheel_problem_add(problems, "module",
-			"the file name says %s, glibc %u.%u; %zu of %zu libraries ask for more, '%s' for %s",
+			"the file name has %s, glibc %u.%u; %zu of %zu libraries need more, '%s' for %s",
 			platform, major, minor, count, facts->module_count, first->name,
 			first->floor.dt_relr ? "2.36" : first->floor.asked[WS_FLOOR_GLIBC].text);
 	}
@@ -94,9 +94,9 @@ check_machine(
 	const char *machine = machine_of_tag(platform);
 	if (ws_same(platform, "any")) {
 		ws_wheel_problem_add(
-			problems, "module", "'%s' is a library; the file name says any platform", m->name);
+			problems, "module", "'%s' is a library; the file name has the platform 'any'", m->name);
 	} else if (machine && !ws_same(machine, m->machine)) {
-		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name says %s", m->name,
+		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name has %s", m->name,
 			m->machine, platform);
 		return true;
 	}
@@ -125,7 +125,7 @@ check_suffix(struct ws_wheel_problems *problems, const struct ws_module_facts *m
 	bool for_one = name->abi_count == 1 && ws_starts_with(name->abis[0], "cp");
 	if (suffix && for_one && ws_starts_with(suffix, "cp")
 		&& !has_tag(name->abis, name->abi_count, suffix)) {
-		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name says %s", m->name,
+		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name has %s", m->name,
 			suffix, name->abis[0]);
 	}
 }

@@ -38,7 +38,7 @@ void ws_place_close(struct ws_opened_place *opened);
  * 2. a module whose name differs from others by numbers (libx_cuda118.so, libx_cuda128.so;
  * pg_2_11_0
  *    for torch 2.11.0): the package chooses one;
- * 3. a module that needs a library of another package;
+ * 3. a module that needs the library of a second package;
  * 4. a module whose library may be in a wheel that METADATA requires. */
 
 /**

@@ -24,7 +24,7 @@ struct ws_timed_command {
 	unsigned id, slot;         /**< slots from 0: no two spans of one overlap */
 	struct ws_timed_end after; /**< of the last action that it waited for; zeroed: of none */
 	const char *subject, *stage;
-	enum ws_outcome outcome; /**< NONE if the build ended first */
+	enum ws_outcome outcome; /**< WS_OUTCOME_NONE if the build ended first */
 	const char *detail;      /**< why it had to run, or how it failed; NULL */
 	struct ws_worker_run elsewhere;
 	int64_t start_ms, end_ms;

@@ -49,7 +49,7 @@ first_problem() { # WHEEL
 	for wheel in "$WHEELS"/sound/*/*.whl; do
 		echo "$wheel"
 		run -0 inspect "$wheel"
-		[[ $output == *"verdict       sound: nothing is wrong with it by itself"* ]]
+		[[ $output == *"verdict       sound: no problem was found in the wheel itself"* ]]
 	done
 	run -0 inspect "$WHEELS"/sound/descriptor/*.whl
 	[[ $output == *"! 1 data descriptors, the first at 'demo/__init__.py': some indexes"* ]]
