@@ -8,7 +8,7 @@ static const struct ws_usage usage = {
 	.synopsis = "check [--fetch] FILE...\nnew NAME[==V] [-o FILE] [--git]\n"
 				"update NAME[==V] [-o FILE]\nlist [NAME]",
 	.summary = "Says whether a recipe is right, writes the draft of one, lists them.\n"
-			   "  check    reads recipes and holds them against their sources\n"
+			   "  check    compares recipes with their sources\n"
 			   "  new      writes a draft from what the package index has of a version\n"
 			   "  update   writes the recipe of a newer version from the last one\n"
 			   "  list     lists the recipes\n"

@@ -393,7 +393,7 @@ struct problem_row {
 static const struct ws_field problem_fields[] = {
 	WS_VALUE("place", struct problem_row, place, WS_ALWAYS, "file:line:column, or empty"),
 	WS_VALUE("text", struct problem_row, text, WS_ALWAYS, NULL),
-	WS_VALUE("cure", struct problem_row, cure, WS_ALWAYS, "what to do, in lines, or empty"),
+	WS_VALUE("cure", struct problem_row, cure, WS_ALWAYS, "lines of advice, or empty"),
 };
 static const struct ws_table problem_table = {NULL, problem_fields, WS_LEN(problem_fields)};
 
@@ -576,9 +576,9 @@ ws_cmd_recipe_check(struct ws_session *s, int argc, const char *const *argv, str
 		.command = "recipe check",
 		.synopsis = "[--fetch] FILE...",
 		.summary =
-			"Reads recipes and holds them against their sources, as far as those are in the\n"
-			"store: every path, pattern, folder and package that a recipe names is looked\n"
-			"for, patches are applied. Nothing is compiled. All problems are reported.",
+			"Compares recipes with their sources, if those are in the store: looks up every\n"
+			"path, pattern, folder and package that a recipe names, and applies patches.\n"
+			"Compiles no file. Reports all problems.",
 		.options = options,
 		.option_count = WS_LEN(options),
 		.least = 1,

@@ -15,7 +15,7 @@ struct updating {
 	struct ws_session *s;
 	const char *name;         /* normalised */
 	struct ws_version wanted; /* text NULL: the newest */
-	struct ws_recipe recipe;  /* the recipe to start from */
+	struct ws_recipe recipe;  /* the base of the update */
 	struct ws_document document;
 };
 
@@ -153,8 +153,8 @@ ws_cmd_recipe_update(struct ws_session *s, int argc, const char *const *argv, st
 		.synopsis = "NAME[==V] [-o FILE] [--git URL@COMMIT]",
 		.summary =
 			"Writes the recipe of a package's newest version from its last recipe: drafts of\n"
-			"both versions are made, and the recipe is changed as they differ, which is told\n"
-			"in words. What a person must decide is marked \"check:\".",
+			"both versions are made, their differences are applied to the recipe and listed.\n"
+			"Values that need a decision are marked \"check:\".",
 		.options = options,
 		.option_count = WS_LEN(options),
 		.least = 1,

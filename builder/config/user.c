@@ -7,23 +7,10 @@
 
 #include <string.h>
 
-static bool
-read_access(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	static const char *const words[] = {
-		[WS_REMOTE_READ] = "read", [WS_REMOTE_WRITE] = "write", [WS_REMOTE_NONE] = "none"};
-	enum ws_remote_access *access = into;
-	if (!ws_text_of(r, value, "an access")) {
-		return false;
-	}
-	for (size_t i = 0; i < WS_LEN(words); i++) {
-		if (strcmp(value->text, words[i]) == 0) {
-			*access = (enum ws_remote_access)i;
-			return true;
-		}
-	}
-	return ws_word_err(r, value, "kind of access", words, WS_LEN(words));
-}
+static const char *const access_words[] = {[WS_REMOTE_READ] = "read",
+	[WS_REMOTE_WRITE] = "write",
+	[WS_REMOTE_NONE] = "none",
+	[WS_REMOTE_NONE + 1] = NULL};
 
 static bool
 is_grpc(const char *text)
@@ -60,14 +47,12 @@ read_property(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_property =
 	WS_VALUES(const char *, "a property", "properties", read_property);
 static const struct ws_type type_endpoint = WS_VALUES(const char *, "a URL", "URLs", read_endpoint);
-static const struct ws_type type_access =
-	WS_VALUES(enum ws_remote_access, "an access", "accesses", read_access);
 
 static const struct ws_field remote_fields[] = {
 	{WS_ONE(struct ws_user_remote, endpoint, "endpoint", type_endpoint), .flags = WS_FIELD_REQUIRED,
 		.example = "\"https://cache.example.com/wheels\""},
 	{WS_ONE(struct ws_user_remote, instance, "instance", ws_type_text)},
-	{WS_ONE(struct ws_user_remote, access, "access", type_access)},
+	WS_WORD("access", struct ws_user_remote, access, access_words, WS_IF_ANY, NULL),
 	{WS_ONE(struct ws_user_remote, certificate, "certificate", ws_type_path)},
 	{WS_ONE(struct ws_user_remote, certificate_key, "certificate_key", ws_type_path)},
 	{WS_ONE(struct ws_user_remote, headers, "headers", ws_type_path)},

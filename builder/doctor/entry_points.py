@@ -7,7 +7,7 @@ along. Prints one JSON object a line as soon as it is known:
 
 States: "works" was called on the GPU and agrees with a reference; "imported" is there and was not called,
 `text` says why; "absent" its package is not installed; "fails" raised, `text` is the error; "wrong" gave
-another result. What the packages print goes to stderr. Knows no network: Hugging Face's hub is switched off.
+another result. Output of the packages goes to stderr. Knows no network: Hugging Face's hub is switched off.
 """
 import importlib
 import importlib.util
@@ -17,7 +17,7 @@ import sys
 
 OUT = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
-# Not the folder of this file: what stands there is not the environment's.
+# Drop the folder of this file: it is not part of the environment.
 sys.path.pop(0)
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", USE_HUB_KERNELS="NO")
 

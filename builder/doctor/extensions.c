@@ -112,7 +112,7 @@ ws_doctor_extensions(struct ws_doctor *d)
 	size_t count = d->kit.purelib ? ws_site_extensions(d->kit.purelib, d->a, &packages) : 0;
 	ws_rows_list(&d->rows, "extensions[]");
 	if (count == 0) {
-		ws_rows_note(&d->rows, "none of torch or CUDA is installed");
+		ws_rows_note(&d->rows, "no extension for torch or CUDA is installed");
 	}
 	bool placed = count > 0 && find_place(d, &fetch, &place, &err);
 	if (count > 0 && !placed) {

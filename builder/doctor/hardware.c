@@ -192,7 +192,8 @@ ws_doctor_gpus(struct ws_doctor *d)
 	for (size_t i = 0; i < gpus->user_count; i++) {
 		add_gpu_user(d, &gpus->users[i]);
 	}
-	ws_rows_add(&d->rows, "", gpus->count > 0 ? "driver {driver}{.idle}" : "none: {why_no_gpu}",
+	ws_rows_add(&d->rows, "",
+		gpus->count > 0 ? "driver {driver}{.idle}" : "not found: {why_no_gpu}",
 		"driver %s why_no_gpu %s gpus_seen %p %zu .idle %s", gpus->driver, gpus->why_none,
 		(const void *)gpus->seen, gpus->seen_count, gpus->user_count == 0 ? ", idle" : "");
 	for (size_t i = 0; i < gpus->seen_count; i++) {

@@ -107,7 +107,7 @@ ws_doctor_compilers(struct ws_doctor *d)
 		}
 	}
 	bool lacks = d->compilers.len > 0 && without.len > 0;
-	ws_rows_add(&d->rows, "", lacks ? "none for CUDA {cuda_without_compiler}" : NULL,
+	ws_rows_add(&d->rows, "", lacks ? "no compiler for CUDA {cuda_without_compiler}" : NULL,
 		"cuda_without_compiler %s", ws_buf_copy(&without, d->a));
 	if (!any && facts->cuda_count > 0) {
 		report_no_compiler(d);

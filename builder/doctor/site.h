@@ -1,9 +1,9 @@
 /**
  * site.h - the packages in a site-packages folder that extend torch or CUDA
  *
- * Those that an installer listed (RECORD, or what setuptools leaves in egg-info and eggs) and that
- * have a module which needs libraries of torch or CUDA, or has GPU code of its own. torch itself,
- * and NVIDIA's own packages, are not extensions. Nothing is judged.
+ * Lists installed packages (by RECORD, or by setuptools' egg-info and eggs) with a module that
+ * needs libraries of torch or CUDA, or has GPU code of its own. torch itself and NVIDIA's own
+ * packages are not extensions. Gives no verdict.
  */
 #ifndef WS_DOCTOR_SITE_H
 #define WS_DOCTOR_SITE_H
@@ -20,7 +20,7 @@ struct ws_site_package {
 	size_t file_count;
 };
 
-/** Looks into @a folder; sorted by name. What cannot be read is passed over. Returns how many. */
+/** Looks into @a folder; sorted by name. Skips unreadable packages. Returns how many. */
 size_t ws_site_extensions(
 	const char *folder, struct ws_arena *a, const struct ws_site_package **packages);
 

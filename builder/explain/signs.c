@@ -136,7 +136,7 @@ match_capture(const char **pattern, struct ws_str text, size_t *at, struct ws_ma
 	return true;
 }
 
-/* The last word before @at. */
+/* Finds the last word before offset @at of the text. */
 static bool
 match_before(const char *pattern, struct ws_str text, size_t at, struct ws_match *match)
 {

@@ -240,7 +240,7 @@ cause_other(struct asking *s)
 		|| ws_starts_with(name, "_ZSt")) {
 		return "it was built with a newer libstdc++ than the one that was loaded";
 	}
-	return "no library that was loaded has this name: one is missing, or of another version";
+	return "the loaded libraries do not have this name: one is missing or has another version";
 }
 
 bool

@@ -287,7 +287,7 @@ fail(struct connection *c, int code)
 		: code == GIT_ECERTIFICATE         ? WS_GIT_BAD_CERTIFICATE
 										   : WS_GIT_FAILED;
 	snprintf(c->outcome->words, sizeof(c->outcome->words), "%s",
-		code == GIT_EAUTH ? "it wants a user and a password" : last_words());
+		code == GIT_EAUTH ? "it asks for a user and a password" : last_words());
 	return false;
 }
 
@@ -342,7 +342,7 @@ find_ref(const struct connection *c, const char *commit)
 	return NULL;
 }
 
-/* What the refspecs name; without @a history only the commits themselves, where the library can. */
+/* Fetches the refspecs; without @a history only their commits, if the library supports that. */
 static bool
 download(struct connection *c, char **specs, size_t count, bool history WS_UNUSED)
 {

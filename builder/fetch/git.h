@@ -3,12 +3,12 @@
  *
  * Keeps a bare repository per URL as a cache, fetches an exact commit into it, and reads trees
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
- * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
- * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what
- * to do with files and submodules is checkout.c's. libgit2 is behind git.c only.
+ * host: files are read unchanged. Every object is hashed when it is read, so a tree belongs to its
+ * commit. model/git_url.h decides which URLs are allowed, checkout.c uses files and submodules.
+ * Only git.c calls libgit2.
  *
- * Fetches as little as the server allows: the one branch or tag that points at the commit, else
- * the commit by its id, else all branches and tags; without history from libgit2 1.7 on.
+ * Order of a fetch: the one branch or tag that points at the commit, else the commit by its id,
+ * else all branches and tags. libgit2 1.7 and later fetch no history.
  */
 #ifndef WS_FETCH_GIT_H
 #define WS_FETCH_GIT_H
@@ -99,7 +99,7 @@ enum ws_git_kind {
 	WS_GIT_EXECUTABLE,
 	WS_GIT_LINK,
 	WS_GIT_FOLDER,
-	WS_GIT_SUBMODULE, /**< id is a commit of another repository */
+	WS_GIT_SUBMODULE, /**< id is a commit in another repository */
 	WS_GIT_OTHER,     /**< a mode that git does not write */
 };
 

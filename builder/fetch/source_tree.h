@@ -78,7 +78,7 @@ struct ws_checkout {
 	const char *tree;              /**< tree id it must have; NULL: any */
 	const char *const *submodules; /**< paths to bring, also of submodules in submodules */
 	size_t submodule_count;
-	/* Filled in. */
+	/* Results. */
 	char found_tree[WS_GIT_ID]; /**< the commit's tree */
 	bool is_damaged;            /**< a cache was, and is removed: once more fetches it anew */
 };

@@ -365,7 +365,7 @@ is_taken(const struct part *p, const char *path)
 	return false;
 }
 
-/* A package takes what lies below its folder, a module itself. */
+/* A package has the files below its folder, a module has one file. */
 static bool
 takes_any(const ws_python_files *files, const char *name, char end)
 {

@@ -146,7 +146,6 @@ start(struct asking *k, int writer, struct ws_child *child, struct ws_err *err)
 		.env = order->env ? order->env : plain,
 		.dir = order->dir ? order->dir : "/",
 		.limits = k->limits,
-		.no_network = order->no_network,
 		.in = -1,
 		.out = writer,
 		.err = order->with_stderr || order->order ? writer : -1,

@@ -39,7 +39,6 @@ struct ws_child_order {
 	const struct ws_buf *order; /**< our own program: the text of order.json; else NULL */
 	const char *answer;         /**< the file in dir that is the answer; NULL: what it prints */
 	bool with_stderr;           /**< stderr joins stdout; else it is dropped */
-	bool no_network;            /**< as in sys/spawn.h */
 	struct ws_limits limits;    /**< without times and sizes: 20 s, 4 MiB */
 	const char *name;           /**< for errors: "reading 'x.whl'"; NULL: the program's path */
 	enum ws_err_kind kind;      /**< when the child died or exceeded a limit; 0: WS_ERR_BUILD */

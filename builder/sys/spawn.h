@@ -50,7 +50,6 @@ struct ws_spawn {
 	const char *const *env;  /**< NULL-terminated "NAME=value"; the whole environment */
 	const char *dir;         /**< working folder; NULL: ours */
 	struct ws_limits limits;
-	bool no_network;      /**< gets a network namespace of its own; else it is not started */
 	bool is_in_our_group; /**< a shell for a person shares our terminal */
 	int in, out, err;
 };

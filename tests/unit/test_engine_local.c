@@ -224,7 +224,7 @@ WS_TEST(the_sweeper_ends_what_works_below_a_folder)
 	const char *script =
 		"setsid sh -c 'echo $$ > child; exec sleep 60' & until [ -s child ]; do :; done";
 	const char *const argv[] = {"sh", "-c", script, NULL};
-	struct ws_spawn spawn = {"/bin/sh", argv, env, dir, {0}, false, false, -1, -1, -1};
+	struct ws_spawn spawn = {"/bin/sh", argv, env, dir, {0}, false, -1, -1, -1};
 	struct ws_child child;
 	assert_ok(ws_spawn_start(&spawn, &child, &err), err);
 	ws_spawn_reap(&child);
@@ -246,7 +246,7 @@ WS_TEST(the_sweeper_leaves_the_group_of_a_guest_alone)
 	const char *script =
 		"(cd run && exec sleep 60) & echo $! > guest; echo $$ > script; wait; sleep 60";
 	const char *const argv[] = {"sh", "-c", script, NULL};
-	struct ws_spawn spawn = {"/bin/sh", argv, env, dir, {0}, false, false, -1, -1, -1};
+	struct ws_spawn spawn = {"/bin/sh", argv, env, dir, {0}, false, -1, -1, -1};
 	struct ws_child child;
 	assert_ok(ws_spawn_start(&spawn, &child, &err), err);
 	for (int i = 0; i < 100 && !is_running(ws_path_join(a, dir, "script", NULL), a); i++) {
@@ -279,7 +279,7 @@ guest_stays(bool ended_well, struct ws_arena *a)
 	}
 	struct ws_err err;
 	const char *const argv[] = {"sleep", "60", NULL};
-	struct ws_spawn spawn = {"/bin/sleep", argv, env, dir, {0}, false, false, -1, -1, -1};
+	struct ws_spawn spawn = {"/bin/sleep", argv, env, dir, {0}, false, -1, -1, -1};
 	struct ws_child guest;
 	assert_ok(ws_spawn_start(&spawn, &guest, &err), err);
 	if (!ended_well) {

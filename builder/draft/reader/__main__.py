@@ -1,8 +1,8 @@
 """reader - reads order.json and prints the draft of a recipe, made from the files of a source tree
 
 Order and answer are JSON: {"folder", "name", "distribution", "version", "from", "source", "source_note", "refused",
-"base": {"recipe", "folder"}}; {"draft", "missing", "repository", "incomplete", "changes"}. With a base (the recipe of
-another version and its sources) update.py changes that recipe. Opens files of the tree only, for reading; runs no code of them.
+"base": {"recipe", "folder"}}; {"draft", "missing", "repository", "incomplete", "changes"}. An update has a base:
+an older recipe with its sources. Opens files of the tree only, for reading; runs no code of them.
 Every tree gives a draft: unreadable parts are notes.
 """
 import ast
@@ -28,7 +28,7 @@ def too_long(*_):
 
 
 def find_incomplete(tree, draft, reader, modules):
-    """What the wheel needs and reading does not give: each is said in the draft's first line."""
+    """Needs of the wheel that reading cannot find; the draft's first line lists them."""
     setup = reader.setup if reader else {}
     started = reader.started() if reader else []
     cmake = tree.cmake_file(reader and reader.names("cmake"), not modules.found)
@@ -110,7 +110,7 @@ def read_tree(order, draft):
 
 
 def make_form(order, draft):
-    """Examples, all of them marked, where there are no sources to look into."""
+    """Examples for a form without sources; all of them are marked."""
     folder = re.sub(r"[-.]", "_", order["distribution"])
     module = ("_" if folder[:1].isdigit() else "") + folder + "._C"
     draft.recipe.update({
@@ -125,7 +125,7 @@ def make_form(order, draft):
 
 
 def make_draft(order):
-    """The draft, and the repository that it is of."""
+    """The draft and its repository."""
     draft = Draft(order)
     draft.recipe = {key: None for key in ("name", "version", "source", "every_extension", "extensions", "python",
                                           "metadata", "requires", "archs", "cxx_std", "check")}

@@ -9,7 +9,7 @@ WIDEST = 110  # columns of a list on one line, and of a comment
 
 
 class Comment(str):
-    """Lines that stand in a list as they are."""
+    """Lines of a list that are written unchanged."""
 
 
 class Draft:

@@ -1,17 +1,16 @@
 """flags.py - flags of a setup.py as a recipe names them
 
-Without what the matrix, torch or the scheduler decides, which a recipe refuses, and without what is for
-Windows or for the very CPU that the build runs on.
+Drops flags that the matrix, torch or the scheduler decides, which a recipe refuses, and flags for Windows or for the CPU of the build host.
 """
 import re
 
 from values import HOLE
 
-# As config/recipe_extension.c refuses them.
+# Refused by config/recipe_parts.c.
 REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code", "--threads",
            "-I", "-isystem", "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME",
            "--device-debug")
-# As recipe/words.c refuses them; a draft says that they were there.
+# Refused by recipe/command_rules.c; a draft reports them.
 NATIVE = "left out, because it compiles for the CPU of this host alone", re.compile(r"-m(arch|cpu|tune)=native|-xHost")
 RELOCATABLE = "left out, because relocatable device code is not supported", re.compile(
     r"^((-rdc|--relocatable-device-code)(=true)?|-dc|--device-c|-dw|--device-w|-lto)$"
@@ -30,7 +29,7 @@ TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -X
 
 
 class Flags:
-    """words: (text, whether it depends on a condition). Of what was left out: archs it names, its C++ standard."""
+    """words: (text, whether it depends on a condition). Also collects the archs and the C++ standard of dropped flags."""
     def __init__(self, words, key):
         self.flags, self.conditional, self.strays, self.unread, self.unfit = [], [], [], [], {}
         self.archs, self.cxx_std = [], 0

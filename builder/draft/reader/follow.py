@@ -1,8 +1,7 @@
 """follow.py - follows the text of a Python file over a few kinds of values (values.py)
 
-Nothing of it runs, nothing is imported for it: a module of the sources that it imports is followed likewise,
-for definitions that it needs. Assumed are Linux, a torch 2 with CUDA 12.8 and OpenMP, and that no environment
-variable is set. What functions of libraries do is library.py's.
+Runs no code and imports no module of the sources: modules that the file imports are followed in the same way, for their definitions. Assumed are Linux, a torch 2 with CUDA 12.8 and OpenMP, and that no environment
+variable is set. library.py models functions of libraries.
 """
 import ast
 import operator
@@ -73,7 +72,7 @@ class Reader:
         return bool(value), soft
 
     def under(self, condition, block):
-        """Runs the block with one condition more; None when its end is reached, else what it ends with."""
+        """Follows the block under one more condition; None at its end, else its return or break."""
         before, self.when = self.when, self.when | {condition}
         try:
             block()
@@ -230,7 +229,7 @@ class Reader:
         self.run(node.orelse)
 
     def each(self, value):
-        """What a loop over the value meets."""
+        """The items of a loop over the value."""
         return self.tree.read(bare(value)).splitlines() if isinstance(bare(value), File) else items(value)
 
     def do_Assign(self, node):
@@ -301,7 +300,7 @@ class Reader:
         return self.fact(Ref(node.id))
 
     def fact(self, value):
-        """What is known of a name that setup.py does not define."""
+        """The value of a name that setup.py does not define."""
         if not isinstance(value, Ref):
             return value
         if value == "sys.argv":
@@ -531,7 +530,7 @@ class Reader:
         return bool(self.supers) and (plain or isinstance(bare(self.value(node)), (Ref, Class)))
 
     def base_arguments(self, of, placed, named):
-        """What the outermost base gets where an object of the class is made."""
+        """The arguments of the outermost base's constructor."""
         node, owner = of.method("__init__")
         if not node or self.depth > 30:
             return placed, named

@@ -1,7 +1,6 @@
-"""headers.py - what the sources of a module include, and so what it is bound to
+"""headers.py - the headers that a module's sources include, and the module's binding
 
-Follows #include lines as they stand. Those that no compiler would take are followed as well, so a folder too
-many may be named; what a macro includes is not seen.
+Follows #include lines as they stand. Follows inactive lines as well, so the list may have a folder too many; an #include of a macro is not followed.
 """
 import posixpath
 import re
@@ -23,7 +22,7 @@ LINE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)"""
 
 
 def for_linux(text):
-    """Without what stands between #ifdef _WIN32 and its #else or #endif."""
+    """Drops the text between #ifdef _WIN32 and its #else or #endif."""
     kept, depth, off = [], 0, 0  # off: the depth at which Windows began
     for line in text.split("\n"):
         word = "".join(line.split())
@@ -39,7 +38,7 @@ def for_linux(text):
 
 
 class Headers:
-    """include: folders beyond those that were given; missing: names in quotes that nothing answers."""
+    """include: folders beyond those that were given; missing: quoted names without a file."""
     def __init__(self, tree, sources, given):
         self.tree, self.given, self.include, self.missing = tree, given, [], []
         self.python = self.torch = self.beyond_stable = self.registers = self.starts = False

@@ -1,7 +1,6 @@
-"""library.py - what functions and methods of libraries give, and the calls that make modules of a wheel
+"""library.py - results of library functions and methods, and calls that create modules of a wheel
 
-setup(), CUDAExtension(), CppExtension(), Extension() and classes made of them. No file is opened but those of
-the sources, for reading.
+setup(), CUDAExtension(), CppExtension(), Extension() and classes made of them. Opens files of the sources only, for reading.
 """
 import ast
 import itertools
@@ -30,7 +29,7 @@ class SetupReader(Reader):
         self.written = []  # files that it opens to write
         self.asks_nvcc = False  # for its version
     def method(self, holder, name, placed, named):
-        """Of a value: a list, a dict, a text, a path."""
+        """Methods of a value: a list, a dict, a text, a path."""
         soft, holder, first = isinstance(holder, Soft), bare(holder), bare(placed[0]) if placed else None
         if isinstance(holder, Class):
             return holder if name == "with_options" else UNKNOWN
@@ -93,7 +92,7 @@ class SetupReader(Reader):
         return UNKNOWN
 
     def known_call(self, name, placed, named):
-        """Of something that setup.py does not define, by its name."""
+        """Calls a function that setup.py does not define, by its name."""
         last, first = name.rsplit(".", 1)[-1], bare(placed[0]) if placed else None
         if name.endswith("Extension") and last != "BuildExtension":
             return self.extension(last, placed, named)
@@ -172,7 +171,7 @@ class SetupReader(Reader):
             return [tuple(pair) for pair in itertools.islice(made, 10000)]
         if last == "deepcopy" or name == "copy.copy":
             return json.loads(json.dumps(first)) if known(first) else first
-        # Of another function's result only its lists are taken, and not for sure.
+        # From other results take lists only, and mark them.
         self.number += 1
         found = [Maybe(item, {self.number}) for value in placed if isinstance(bare(value), list)
                  for item in items(value)]
@@ -234,7 +233,7 @@ class SetupReader(Reader):
     # The answer.
 
     def words(self, value, make=None, unknown=None):
-        """(text, its conditions) of a list of texts; @unknown stands for an item that only running tells."""
+        """(text, its conditions) of a list of texts; @unknown replaces an item that only running would give."""
         found = []
         for item in items(value) if not isinstance(bare(value), str) else [value]:
             when = (item.when if isinstance(item, Maybe) else frozenset()) - self.when

@@ -1,9 +1,7 @@
 """metadata.py - METADATA of a draft: PKG-INFO, else pyproject.toml, setup.cfg and what setup() is given
 
 PKG-INFO: core metadata (core-metadata specification, PEP 345, 566, 639, 643), the form of RFC 822 headers.
-Older files leave requirements to requires.txt of the egg-info folder (setuptools' "Python Eggs" notes). What a
-recipe cannot hold is left out: texts of several lines, "UNKNOWN", URLs with credentials, requirements that name
-no package.
+Older files leave requirements to requires.txt of the egg-info folder (setuptools' "Python Eggs" notes). Leaves out values that a recipe cannot hold: texts of several lines, "UNKNOWN", URLs with credentials, requirements without a package.
 """
 import configparser
 import posixpath
@@ -87,7 +85,7 @@ class Metadata:
         elif not extra:
             self.add("requires", text)
 
-    # Where it is from.
+    # The project's links.
 
     def read_pkg_info(self, text):
         fields = {"description-content-type": None, "summary": "summary", "home-page": "home_page", "author": "author",
@@ -245,7 +243,7 @@ class Metadata:
         self.read_setup_cfg()
         self.read_setup(setup)
 
-    # What a recipe says.
+    # Values of the recipe.
 
     def license_files(self):
         named = [path for path in self.lists["license_files"] if path in self.tree.files]

@@ -36,7 +36,7 @@ class Modules:
     # Sources.
 
     def sources(self, call):
-        """Those that are there, those of them that depend on a condition, those that are not there."""
+        """Existing sources, those of them under a condition, and missing sources."""
         there, unsure, missing = [], [], []
         for path, conditional in words(call["sources"])[:MOST]:
             path = posixpath.normpath(path)
@@ -158,14 +158,14 @@ class Modules:
         made["link_flags"] = self.flags(index, "link_flags", call["link"]) or None
         self.found.append(made)
 
-    # What all share.
+    # Members that all modules share.
 
     def has_kind(self, module, cuda):
         return any((source["glob"] if isinstance(source, dict) else source).endswith(".cu") == cuda
                    for source in module["sources"])
 
     def shared(self):
-        """What all modules begin with goes into every_extension."""
+        """Moves the common beginning of all lists into every_extension."""
         binding = {module["binding"] for module in self.found}
         if len(self.found) < 2 or len(binding) > 1:
             return None
@@ -190,7 +190,7 @@ class Modules:
         return every
 
     def move_notes(self):
-        """A note that stands at every module about a key that they can share is said once."""
+        """Writes a note once if every module has it."""
         count, kept = len(self.found), []
         seen = {}
         for key, text in self.draft.notes:

@@ -21,7 +21,7 @@ def kind_of(path):
 
 
 def is_inside(path):
-    """What a recipe may name, as base/fs.h has it: relative, without "..", backslashes and control characters."""
+    """A path that a recipe may name (base/fs.h): relative, without "..", backslashes and control characters."""
     plain = not any(c < " " or c in "\x7f\\" for c in path)
     return plain and not {"", ".", ".."} & set(path.split("/"))
 
@@ -35,13 +35,13 @@ def is_own(path):
 
 
 def matches(pattern, files):
-    """The files that a pattern with *, ? and ** stands for, in order."""
+    """The files that match a pattern with *, ? and **, in order."""
     made = re.escape(pattern).replace("\\*\\*/", "(.*/)?").replace("\\*", "[^/]*").replace("\\?", "[^/]")
     return sorted(filter(re.compile(made).fullmatch, files))
 
 
 def folder_matches(glob, path):
-    """As fnmatch(3) without flags: * also stands for /."""
+    """As fnmatch(3) without flags: * also matches /."""
     made = re.escape(glob).replace("\\*", ".*").replace("\\?", ".")
     return re.fullmatch(made, path, re.S) is not None
 
@@ -79,7 +79,7 @@ class Tree:
                 if kind_of(path) and is_own(path) and "_hip." not in path and not self.is_link(path)]
 
     def cmake_file(self, named, alone):
-        """The CMakeLists.txt that builds it, where setup.py names cmake or nothing else makes a module; else None."""
+        """The CMakeLists.txt that builds it, if setup.py names cmake or no other module exists; else None."""
         found = sorted((path for path in self.files if posixpath.basename(path) == "CMakeLists.txt" and is_own(path)),
                        key=lambda path: (path.count("/"), path))
         return found[0] if found and (named or alone and "/" not in found[0]) else None

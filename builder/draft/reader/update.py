@@ -1,8 +1,6 @@
 """update.py - the recipe of a newer version: a recipe, changed as the draft of its version and that of the new one differ
 
-What both drafts say alike stays as the recipe has it, so a person's corrections are kept. What differs is
-taken over, and told in words. Where the recipe already was not what its draft said, the same change is made to it
-and marked. Every extension is compared with what all of them share in it.
+Values that are equal in both drafts stay as in the recipe, so a person's corrections are kept. Differences are applied to the recipe and listed. If the recipe already differed from its draft, the change is also marked. Shared members are part of each extension in the comparison.
 """
 import json
 
@@ -41,7 +39,7 @@ class Update:
                           for sign, items in (("-", gone), ("+", come)) if items])
 
     def files(self, items, tree):
-        """Paths, with those that a pattern stands for."""
+        """Paths, with patterns replaced by their files."""
         return [path for item in items or [] for path in
                 ([item] if isinstance(item, str) else self.matched(item["glob"], tree))]
 

@@ -1,11 +1,10 @@
-"""values.py - the kinds of values that reading a setup.py knows
+"""values.py - the kinds of values in a setup.py that is read
 
-What only running would tell is UNKNOWN, HOLE in a text. A condition that is UNKNOWN gets a number: what
-its branches add is marked with +number or -number.
+A value that only running would give is UNKNOWN, in a text HOLE. An UNKNOWN condition gets a number: items that its branches add are marked with +number or -number.
 """
 HOLE = "\x01"
 UNKNOWN = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()
-OFF = "off"  # stands with the numbers: only where an environment variable is set
+OFF = "off"  # beside the numbers: only if an environment variable is set
 
 
 class Maybe:
@@ -53,7 +52,7 @@ class Class:
         return (found[-1], self) if found else inner[0].method(name) if inner else (None, self)
 
     def nodes(self):
-        """The definitions of this class and of those it is made of."""
+        """The definitions of this class and of its bases."""
         return [self.node] + [node for base in self.bases if isinstance(base, Class) for node in base.nodes()]
 
 
@@ -80,7 +79,7 @@ class End(Exception):
 
 
 class Slot:
-    """What a name stands for, and the conditions under which it was assigned."""
+    """The value of a name, and the conditions of its assignment."""
     def __init__(self, value, when=frozenset()):
         self.value, self.when = value, when
 
@@ -105,7 +104,7 @@ def marked(value, when):
 
 
 def joined(old, new, number):
-    """What a name stands for after it was assigned under a condition."""
+    """The value of a name after an assignment under a condition."""
     old, new = bare(old), bare(new)
     if isinstance(old, dict) and isinstance(new, dict):
         return {key: joined(old.get(key, []), new.get(key, []), number) for key in {**old, **new}}
@@ -122,7 +121,7 @@ def joined(old, new, number):
 
 
 def known(value):
-    """Nothing of it depends on what only running would tell."""
+    """True if no part of it is UNKNOWN."""
     if isinstance(value, (list, tuple)):
         return all(known(item) for item in value)
     if isinstance(value, str):
