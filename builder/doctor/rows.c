@@ -2,6 +2,7 @@
 #include "doctor/rows.h"
 
 #include "base/json.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "report/format.h"
 #include "report/page.h"
@@ -315,23 +316,54 @@ add_row(struct ws_json_writer *w, const struct ws_row *row)
 	}
 }
 
+struct problem {
+	const char *part, *text, *cure;
+	bool blocks, fails;
+};
+
+static const struct ws_field problem_fields[] = {
+	WS_VALUE("part", struct problem, part, WS_ALWAYS, NULL),
+	WS_VALUE("blocks", struct problem, blocks, WS_ALWAYS, NULL),
+	WS_VALUE("fails", struct problem, fails, WS_ALWAYS, NULL),
+	WS_VALUE("text", struct problem, text, WS_ALWAYS, NULL),
+	WS_VALUE("cure", struct problem, cure, WS_ALWAYS, NULL),
+};
+static const struct ws_table problem_table = {NULL, problem_fields, WS_LEN(problem_fields)};
+
+struct conclusion {
+	const struct problem *problems;
+	size_t count;
+	bool can_build;
+};
+
+static const struct ws_field head_fields[] = {
+	WS_FIXED("schema", "wheelsmith.doctor/1"), WS_FIXED("wheelsmith", WS_VERSION)};
+static const struct ws_table head_table = {NULL, head_fields, WS_LEN(head_fields)};
+
+static const struct ws_field conclusion_fields[] = {
+	WS_LIST_OF("problems", struct conclusion, problems, count, problem_table, WS_ALWAYS, NULL),
+	WS_VALUE("can_build", struct conclusion, can_build, WS_ALWAYS, NULL),
+};
+static const struct ws_table conclusion_table = {
+	NULL, conclusion_fields, WS_LEN(conclusion_fields)};
+
 static void
-add_problems(struct ws_json_writer *w, const struct ws_rows *rows)
+add_conclusion(struct ws_json_writer *w, const struct ws_rows *rows)
 {
-	ws_json_open_list(w, "problems");
+	struct problem *problems = WS_NEW_N(rows->a, struct problem, rows->at.len);
+	struct conclusion conclusion = {
+		.problems = problems, .can_build = ws_rows_count(rows, WS_PROBLEM_BLOCKS) == 0};
 	for (size_t i = 0; i < rows->at.len; i++) {
 		const struct ws_row *row = &rows->at.at[i];
 		if (row->problem > WS_PROBLEM_HINT) {
-			ws_json_open_object(w, NULL);
-			ws_json_add_text(w, "part", row->part);
-			ws_json_add_bool(w, "blocks", row->problem == WS_PROBLEM_BLOCKS);
-			ws_json_add_bool(w, "fails", row->problem == WS_PROBLEM_FAILS);
-			ws_json_add_text(w, "text", ws_row_shown(rows, row));
-			ws_json_add_text(w, "cure", row->cure ? row->cure : "");
-			ws_json_close(w);
+			problems[conclusion.count++] = (struct problem){.part = row->part,
+				.blocks = row->problem == WS_PROBLEM_BLOCKS,
+				.fails = row->problem == WS_PROBLEM_FAILS,
+				.text = ws_row_shown(rows, row),
+				.cure = row->cure ? row->cure : ""};
 		}
 	}
-	ws_json_close(w);
+	ws_table_write_members(w, &conclusion_table, &conclusion);
 }
 
 void
@@ -340,8 +372,7 @@ ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_json_writer *w = ws_json_begin_object();
 	const char *place = "";
-	ws_json_add_text(w, "schema", "wheelsmith.doctor/1");
-	ws_json_add_text(w, "wheelsmith", WS_VERSION);
+	ws_table_write_members(w, &head_table, NULL);
 	for (size_t i = 0; i < rows->at.len; i++) {
 		const struct ws_row *row = &rows->at.at[i];
 		if (row->at) {
@@ -351,8 +382,7 @@ ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
 		}
 	}
 	move(w, place, "", rows->a);
-	add_problems(w, rows);
-	ws_json_add_bool(w, "can_build", ws_rows_count(rows, WS_PROBLEM_BLOCKS) == 0);
+	add_conclusion(w, rows);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(out, "%s", ws_buf_text(&text));
 }
