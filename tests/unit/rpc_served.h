@@ -9,6 +9,8 @@
  *   Break    sends one message and resets the stream; every fourth such call ends with OK
  *   Leave    sends one message and closes the connection; every fourth such call ends with OK
  *   Crowd    RESOURCE_EXHAUSTED while more than 10 calls are open; else like Echo
+ *   Burst    RESOURCE_EXHAUSTED for the first 100 calls; then like Echo
+ *   Restart  closes all connections and refuses others for two seconds; then like Echo
  *   Seen     answers with a struct ws_rpc_seen
  * Other calls get UNIMPLEMENTED. It closes the connection at a fourth ping without data, as gRPC's
  * own servers do.
