@@ -477,7 +477,7 @@ metadata() { # LINE...
 @test "the window: what is not a wheel fails once, for one reason" {
 	cp "$WS_ROOT/README.md" .
 	verify 1 README.md --torch all
-	says "fails README.md in each of the" "it does not end in .whl" "is this a zip archive?"
+	says "fails README.md in each of the" "it does not end in .whl" "is it a zip archive?"
 	[ "$(grep -c "end in .whl" <<< "$output")" = 1 ]
 	cp README.md $wheel
 	verify 1 $wheel --torch all
