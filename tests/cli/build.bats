@@ -270,7 +270,7 @@ python_version() { # INTERPRETER
 	build
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
-	sed -i "s|{\"folder\": \"src\"}|{\"archive\": \"http://127.0.0.1:9/x.tar.gz\", \"sha256\": \"$(printf '%064d' 0)\"}|" \
+	sed -i "s|{\"folder\": \"src\"}|{\"sdist\": \"other-1.0.tar.gz\", \"sha256\": \"$(printf '%064d' 0)\"}|" \
 		recipes/other/1.0.json
 	matrix m.json '"packages": ["other==1.0", "tiny==1.0"], "fallback": {"tiny": "plain torch", "other": "none"},
 		"fallback_on": ["build-failed"]'
