@@ -86,7 +86,7 @@ make_matrix(const struct ws_typed *options, struct ws_arena *a)
 			append_list(matrix, options->env, axes[i].key, axes[i].words, a);
 		}
 	}
-	if (options->torch.len == 0) {
+	if (options->torch.len == 0 && options->here) {
 		append(matrix,
 			(struct ws_json){.kind = WS_JSON_STRING, .key = "torch", .text = "installed"}, a);
 	}
@@ -114,10 +114,11 @@ check_given(const struct ws_typed *options, struct ws_err *err)
 			return ws_err_cure(err, "name the target: --torch 2.11.0 --python 3.12 --arch 9.0");
 		}
 	}
-	if (!options->here && options->torch.len == 0) {
+	if (!options->here && options->torch.len == 0 && options->cuda.len == 0) {
 		ws_err_set(err, WS_ERR_USAGE, "no torch selected: give --here or --torch V");
 		ws_err_cure(err, "--here: the torch installed in python3, for this host's GPU");
-		return ws_err_cure(err, "or name them: --torch 2.5.1 --python 3.11 --arch 8.6");
+		ws_err_cure(err, "or name them: --torch 2.5.1 --python 3.11 --arch 8.6");
+		return ws_err_cure(err, "for a package that does not use torch: --cuda 12.4 --arch 8.6");
 	}
 	return true;
 }

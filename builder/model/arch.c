@@ -1,5 +1,5 @@
-/* arch.c - reading and writing arch sets. The reader understands more than it takes, so that a
- * mistake can be answered with what to write instead. */
+/* arch.c - reading and writing arch sets. The reader understands more than it accepts, so that it
+ * can suggest the right spelling. */
 #include "model/arch.h"
 
 #include "base/arena.h"
@@ -38,7 +38,7 @@ cut_back(struct ws_str *word, const char *suffix)
 	return true;
 }
 
-/* "8.0", and what else people write for it: "80", "sm_80", "9.0A", "9.0+ptx". */
+/* Accepts "8.0" and other spellings: "80", "sm_80", "9.0A", "9.0+ptx". */
 static bool
 guess_arch(struct ws_str word, struct ws_arch *arch)
 {
@@ -65,7 +65,7 @@ guess_arch(struct ws_str word, struct ws_arch *arch)
 	return digits >= 2;
 }
 
-/* By number, then as suffixes stand in the alphabet: none, a, f. */
+/* By number, then by suffix: none, a, f. */
 static int
 cmp_archs(const void *x, const void *y)
 {

@@ -25,8 +25,8 @@ struct ws_arch_set {
 };
 
 /**
- * From "8.0;9.0+PTX" (separators ';' and space, exactly as torch takes them). False, with @a why
- * set to one line that says what to write, on anything else: a comma, a ';' at the end, "sm_90".
+ * From "8.0;9.0+PTX" (separators ';' and space, exactly as torch takes them). False for anything
+ * else (a comma, a ';' at the end, "sm_90"), with the right spelling in @a why.
  * Names of sets ("hopper") are resolved before this. Whether a toolkit has them is not looked at.
  */
 bool ws_arch_set_parse(
@@ -48,7 +48,7 @@ const char *ws_arch_text(const struct ws_arch *arch, struct ws_arena *a);
 
 bool ws_arch_set_eq(const struct ws_arch_set *x, const struct ws_arch_set *y);
 
-/** Code for @a has runs on @a asked, or may: only what cannot is sure. */
+/** False only if code for @a has cannot run on @a asked. */
 bool ws_arch_may_run(const struct ws_arch *has, const struct ws_arch *asked);
 
 /** nvcc's flags in canonical order: "-gencode=arch=compute_80,code=sm_80", ...; NULL-terminated. */

@@ -30,7 +30,7 @@ struct ws_condition {
 	int free_threaded; /**< 0, 1, or -1: any */
 };
 
-/** What a condition is asked about. Members may be NULL or -1 when the cell has no such axis. */
+/** A point as conditions test it. Members are NULL or -1 when the cell has no such axis. */
 struct ws_point_view {
 	const struct ws_version *torch;
 	const struct ws_version *cuda;
@@ -43,7 +43,7 @@ struct ws_point_view {
 
 bool ws_condition_holds(const struct ws_condition *when, const struct ws_point_view *point);
 
-/** True when it names nothing: it always holds. */
+/** True when it names no axis: it always holds. */
 bool ws_condition_is_empty(const struct ws_condition *when);
 
 /** True when the condition names any architecture. */
@@ -57,7 +57,7 @@ struct ws_known_bad {
 	const char *see;          /**< "causal-conv1d#105"; NULL */
 };
 
-/** One of the facts. */
+/** A rule of the facts. */
 struct ws_shared_bad {
 	struct ws_known_bad rule;             /**< `see` is a URL */
 	const char *package;                  /**< normalised; NULL: all */

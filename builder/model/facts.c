@@ -55,21 +55,33 @@ ws_facts_torch_meant(const struct ws_facts *facts, const struct ws_version *vers
 	return meant;
 }
 
-const char *
-ws_facts_torch_suggest(
-	const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a)
+/* "2.51" for "2.5.1": the same digits. */
+static bool
+has_same_digits(const char *x, const char *y)
 {
-	const struct ws_torch_release *near = ws_facts_torch_nearest(facts, version);
-	const char **names = WS_NEW_N(a, const char *, facts->torch_count + 1);
-	for (size_t i = 0; i < facts->torch_count; i++) {
-		names[i] = facts->torch[i].version.text;
+	for (;; x++, y++) {
+		x += *x == '.';
+		y += *y == '.';
+		if (*x != *y || !*x) {
+			return *x == *y;
+		}
 	}
-	return near && ws_version_in_series(&near->version, version, 2)
-		? near->version.text
-		: ws_suggest(version->text, names, facts->torch_count);
 }
 
-/* Equal but for case and "-". */
+const char *
+ws_facts_torch_suggest(const struct ws_facts *facts, const struct ws_version *version)
+{
+	const struct ws_torch_release *near = ws_facts_torch_nearest(facts, version);
+	bool same_minor = near && ws_version_in_series(&near->version, version, 2);
+	for (size_t i = 0; i < facts->torch_count && !same_minor; i++) {
+		if (has_same_digits(facts->torch[i].version.text, version->public_text)) {
+			return facts->torch[i].version.text;
+		}
+	}
+	return near ? near->version.text : NULL;
+}
+
+/* Equal names; case and "-" do not count. */
 static bool
 is_word(const char *name, const char *word)
 {

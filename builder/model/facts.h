@@ -1,8 +1,8 @@
 /**
- * facts.h - what the world allows, as far as it is known
+ * facts.h - known releases of torch and CUDA, and their limits
  *
- * Plain data, filled from matrix/facts/torch.json and cuda.json. Facts serve planning; what a
- * kit's own files say wins when it is there.
+ * Plain data, filled from matrix/facts/torch.json and cuda.json. Facts serve planning; the files of
+ * an opened kit take precedence.
  */
 #ifndef WS_MODEL_FACTS_H
 #define WS_MODEL_FACTS_H
@@ -24,7 +24,7 @@ struct ws_torch_release {
 	struct ws_torch_variant standard; /**< what the default index has */
 	const struct ws_torch_variant *others;
 	size_t other_count;
-	const struct ws_python_tag *pythons; /**< interpreters the default index has wheels for */
+	const struct ws_python_tag *pythons; /**< interpreters with a wheel on the default index */
 	size_t python_count;
 	const char *glibc;        /**< oldest that its wheel runs on: "2.28"; NULL: not said */
 	bool aarch64;             /**< so do those for aarch64, built with the same CUDA */
@@ -49,8 +49,8 @@ struct ws_cuda_toolkit {
 	bool compress_size;       /**< --compress-mode=size for every driver that runs this toolkit */
 	/** From this driver on it is right there; text NULL: nvcc does not know it, or see above. */
 	struct ws_version size_driver;
-	bool random_seed; /**< nvcc knows --frandom-seed */
-	const char *kit;  /**< name of an archive kit: "cuda-12.4"; NULL: none is defined */
+	bool random_seed; /**< nvcc supports --frandom-seed */
+	const char *kit;  /**< name of an archive kit: "cuda-12.4"; NULL: not defined */
 };
 
 /** A name for an arch set: "hopper" is "9.0"; of a family: code for "12.0f" runs on "12.0;12.1". */
@@ -91,10 +91,9 @@ const struct ws_torch_release *ws_facts_torch_nearest(
 const struct ws_torch_release *ws_facts_torch_meant(
 	const struct ws_facts *facts, const struct ws_version *version);
 
-/** "did you mean": the nearest release of the same minor, else one that is written alike; NULL:
- * none. */
-const char *ws_facts_torch_suggest(
-	const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a);
+/** For "did you mean": a release of the same minor, else one with the same digits ("2.5.1" for
+ * "2.51"), else the last before @a version. NULL: the facts are empty. */
+const char *ws_facts_torch_suggest(const struct ws_facts *facts, const struct ws_version *version);
 
 /**
  * The archs of a set whose parts are numbers or words: "8.6", "hopper", "RTX-4090;9.0+PTX"; in

@@ -1,9 +1,9 @@
 /**
- * git_url.h - which repositories may be asked, and what a submodule's URL means
+ * git_url.h - which repository URLs are allowed, and submodule URLs
  *
- * libgit2 takes much for a repository: "file://", "host:path", a bare path. Here an URL is https,
- * or http to this very machine, or file where the caller says so; nothing else, no user, no
- * password, no ssh. Text only; touches no network.
+ * libgit2 accepts many forms of a repository: "file://", "host:path", a bare path. Allowed here are
+ * https, http to this machine, and file where the caller permits it; never a user, a password or
+ * ssh. Text only; touches no network.
  */
 #ifndef WS_MODEL_GIT_URL_H
 #define WS_MODEL_GIT_URL_H
@@ -17,7 +17,7 @@ bool ws_git_url_check(const char *url, bool files, struct ws_err *err);
 
 /**
  * A submodule's URL as .gitmodules writes it: absolute, or relative ("./x", "../x") to the URL of
- * the repository it stands in (gitmodules(5)). NULL when it climbs out of that URL's path.
+ * its repository (gitmodules(5)). NULL when it climbs out of that URL's path.
  */
 char *ws_git_url_join(
 	const char *base, const char *reference, struct ws_arena *a, struct ws_err *err);

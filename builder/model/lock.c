@@ -1,5 +1,5 @@
-/* lock.c - what each kind of pin is made of, and what follows from it. A lock holds tens of pins:
- * lists are enough. */
+/* lock.c - the tables of pins, and operations by table. A lock holds tens of pins: lists are
+ * enough. */
 #include "model/lock.h"
 
 #include "base/text.h"
@@ -90,7 +90,7 @@ ws_pin_text(const struct ws_pin_field *field, const void *pin)
 	return text;
 }
 
-/* What is not said is nothing, however it is not said. */
+/* NULL and "" are equal. */
 static int
 cmp_texts(const char *x, const char *y)
 {
@@ -169,7 +169,7 @@ get_list(const struct ws_lock *lock, const struct ws_pin_type *type)
 {
 	pin_list list;
 	memcpy(&list, (const char *)lock + type->list_at, sizeof(list));
-	list.cap = list.cap < list.len ? list.len : list.cap; /* one that was read has none */
+	list.cap = list.cap < list.len ? list.len : list.cap; /* a list that was read has no capacity */
 	return list;
 }
 
@@ -241,7 +241,7 @@ ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct
 	return true;
 }
 
-/* The last takes the place of the one that goes: the order is the writer's. */
+/* The last pin fills the gap: the writer sorts. */
 static void
 remove_at(struct ws_lock *lock, const struct ws_pin_type *type, size_t index)
 {

@@ -1,8 +1,8 @@
 /**
  * lock.h - the pin of everything that came from outside
  *
- * Plain data, read and written by config/lock.c as <matrix stem>.lock.json. Planning reads it to
- * know what was built under which pins; building extends it; --locked refuses to.
+ * Plain data, read and written by config/lock.c as <matrix stem>.lock.json. Planning reads the
+ * pins; building adds pins, unless --locked.
  */
 #ifndef WS_MODEL_LOCK_H
 #define WS_MODEL_LOCK_H
@@ -38,7 +38,7 @@ struct ws_pin_cuda {
 
 /** A torch release. */
 struct ws_pin_torch {
-	const char *version; /**< as the matrix says: "2.5.1", "2.5.1+cu121" */
+	const char *version; /**< as in the matrix: "2.5.1", "2.5.1+cu121" */
 	const char *wheel;   /**< file name */
 	const char *sha256;  /**< the index's, of the whole wheel; "" when it gave none */
 	const char *record;  /**< sha256 of RECORD */
@@ -50,7 +50,7 @@ struct ws_pin_torch {
 /** The export list of a torch release that ships with no list. Made of its libraries: found by
  * this, not enforced. */
 struct ws_pin_exports {
-	const char *torch;      /**< as the matrix says */
+	const char *torch;      /**< as in the matrix */
 	const char *definition; /**< over all that determines the list (kit/torch/exports.h) */
 	const char *tree;       /**< digest of the tree that holds it */
 };
@@ -82,7 +82,7 @@ enum ws_pin_kind {
 	WS_PIN_KINDS,
 };
 
-/** What a member of a pin holds: a text, but for the last. */
+/** The type of a member of a pin: texts, and one int. */
 enum ws_pin_value {
 	WS_PIN_LINE,
 	WS_PIN_PACKAGE,
@@ -128,20 +128,20 @@ extern const struct ws_pin_type ws_pin_types[WS_PIN_KINDS];
 /** The text of a member of @a pin; NULL where it has none. */
 const char *ws_pin_text(const struct ws_pin_field *field, const void *pin);
 
-/** By all that identifies them. */
+/** Compares the identifying members. */
 int ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y);
 
 /** Does @a found hold against the pin @a known of the same thing? */
 bool ws_pin_holds(enum ws_pin_kind kind, const void *known, const void *found);
 
-/** Nothing of this kind is held against what is pinned. */
+/** True for a kind without binding members: its pins are hints. */
 bool ws_pin_is_hint(enum ws_pin_kind kind);
 
 /** @a known with those members of @a found that follow. */
 const void *ws_pin_follow(
 	enum ws_pin_kind kind, const void *known, const void *found, struct ws_arena *a);
 
-/** A pin and how many there are. */
+/** The number of pins, and one pin. */
 size_t ws_lock_count(const struct ws_lock *lock, enum ws_pin_kind kind);
 const void *ws_lock_at(const struct ws_lock *lock, enum ws_pin_kind kind, size_t index);
 
@@ -195,9 +195,8 @@ bool ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, s
 size_t ws_lock_forget(struct ws_lock *lock, const char *name);
 
 /**
- * Does to @a into what made @a is of @a was: puts the pins that were added or changed, takes out
- * those that were forgotten and that nobody changed meanwhile. Pins are shared, lists are not: into
- * an empty lock, from an empty one, it copies.
+ * Applies to @a into the changes from @a was to @a is: puts added and changed pins, and
+ * removes removed pins that @a into has unchanged. Pins are shared, lists are copied.
  */
 void ws_lock_merge(
 	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a);

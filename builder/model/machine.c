@@ -183,7 +183,7 @@ static const char *
 add_tags(const char *tags, const struct ws_manylinux *policy, const struct ws_machine *machine,
 	struct ws_arena *a)
 {
-	/* PEP 599's name for it, which some still ask for. */
+	/* The older name of PEP 599, which some indexes still use. */
 	const char *own = ws_same(policy->most[WS_FLOOR_GLIBC], "2.17")
 		? ws_arena_printf(a, "manylinux2014_%s.%s", machine->name, policy->tag)
 		: policy->tag;
@@ -233,7 +233,7 @@ ws_manylinux_allows(const struct ws_manylinux *policy, const char *name)
 											: has_word(policy->words, name);
 }
 
-/* Older ones than any torch asks for are below what the bridge was made for. */
+/* The bridge (floor/) supports no older glibc; no torch needs one. */
 #define OLDEST_FLOOR "2.17"
 
 bool

@@ -1,5 +1,5 @@
 /**
- * machine.h - the machines that wheels are made for
+ * machine.h - target machines, and their manylinux policies
  *
  * A machine is one word in tags ("x86_64"), another in Debian's folders ("x86_64-linux-gnu"), a
  * number in ELF. One table has them all.
@@ -28,12 +28,12 @@ const struct ws_machine *ws_machine_of_elf(unsigned elf);
 /** All of them, for messages: "x86_64 or aarch64". */
 #define WS_MACHINES "x86_64 or aarch64"
 
-/** The one that this program was compiled for. */
+/** The machine of this program. */
 const struct ws_machine *ws_machine_host(void);
 
 struct ws_arena;
 
-/** Whose symbol versions are counted. */
+/** Libraries whose symbol versions count. */
 enum ws_floor_kind {
 	WS_FLOOR_GLIBC,     /**< GLIBC_2.17 */
 	WS_FLOOR_GLIBCXX,   /**< GLIBCXX_3.4.29 */
@@ -63,22 +63,21 @@ const struct ws_manylinux *ws_manylinux_of_glibc(
 /**
  * The platform tags of a wheel that measures as the policy @a tag and was linked for @a glibc
  * ("2.28"; NULL: for nothing older than this host): both, and manylinux2014 beside 2_17, with dots
- * between. Installers that are told one platform by name take that name alone. @a tag itself where
- * it is no policy's.
+ * between. `pip --platform` matches a name literally. @a tag itself if it is not a policy's.
  */
 const char *ws_manylinux_tags(const char *tag, const char *glibc, struct ws_arena *a);
 
-/** What says "this host's own libraries" where a glibc is named. */
+/** In place of a glibc version: this host's own libraries. */
 #define WS_GLIBC_HOST "host"
 
 /** May wheels be made for @a text, "2.28" or WS_GLIBC_HOST? */
 bool ws_glibc_is_floor(const char *text);
 
-/** Those that may be named: "2.17, 2.24, ... or host". */
+/** The allowed values: "2.17, 2.24, ... or host". */
 const char *ws_glibc_floors(struct ws_arena *a);
 
-/** The newest of them that is not newer than @a text, a version of glibc: what is made for it runs
- * there. NULL: none is, or @a text is something else. */
+/** The newest allowed version up to the glibc @a text, for wheels that must run there. NULL: all
+ * are newer, or @a text is not a version. */
 const char *ws_glibc_floor_below(const char *text);
 
 /** The glibc of the oldest policy that promises the version @a name, "2.31" for GLIBCXX_3.4.26;

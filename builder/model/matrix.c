@@ -1,4 +1,4 @@
-/* matrix.c - names of policies and toolkits, and what stands in for a package. */
+/* matrix.c - names of policies, toolkits and size options, and fallbacks. */
 #include "model/matrix.h"
 
 #include "base/attr.h"

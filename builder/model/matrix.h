@@ -2,7 +2,7 @@
  * matrix.h - the axes and the packages that a user wants, and the choices about size
  *
  * Plain data, filled by config/matrix.c from a file, or by cli/ from `PKG==V --here`. Each value
- * keeps its place in the text, because only planning finds out that there is no torch "2.51".
+ * keeps its place in the text, because planning reports values that do not exist.
  */
 #ifndef WS_MODEL_MATRIX_H
 #define WS_MODEL_MATRIX_H
@@ -16,12 +16,12 @@
 
 /** "debug_info" of a matrix. */
 enum ws_debug_info {
-	WS_DEBUG_NONE,  /**< none, and no local symbols */
+	WS_DEBUG_NONE,  /**< without debug info and local symbols */
 	WS_DEBUG_LINES, /**< -lineinfo as the recipe has it, for profilers */
 	WS_DEBUG_FULL,  /**< as upstream builds */
 };
 
-/** How nvcc is told to compress GPU code. */
+/** How nvcc compresses GPU code. */
 enum ws_compress {
 	WS_COMPRESS_NONE, /**< it is not */
 	WS_COMPRESS_ALL,  /**< -Xfatbin -compress-all: every driver reads it */
@@ -31,8 +31,8 @@ enum ws_compress {
 struct ws_size_options {
 	enum ws_debug_info debug_info;
 	enum ws_compress compress;
-	enum ws_compress usual; /**< what the toolkit alone gives; a label says when it is not that */
-	bool random_seed;       /**< nvcc knows --frandom-seed */
+	enum ws_compress usual; /**< the toolkit's default; labels contain other choices */
+	bool random_seed;       /**< nvcc supports --frandom-seed */
 };
 
 /** "none", "lines", "full"; false when @a text is not one of them. */
@@ -109,7 +109,7 @@ struct ws_include {
 	int cxx11abi; /**< -1: auto */
 };
 
-/** What a cell falls back to when it cannot be had. */
+/** The replacement for a cell without a wheel. */
 struct ws_fallback {
 	const char *package; /**< normalised */
 	const char *to;      /**< free word: "sdpa" */
@@ -165,7 +165,7 @@ struct ws_matrix {
 void ws_matrix_name_torch(
 	struct ws_matrix *matrix, const struct ws_facts *facts, struct ws_arena *a);
 
-/** What the matrix names to stand in for @a package, for whatever reason; NULL: nothing. */
+/** The fallback of @a package; NULL: none. */
 const char *ws_matrix_fallback(const struct ws_matrix *matrix, const char *package);
 
 #endif

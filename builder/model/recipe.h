@@ -31,7 +31,7 @@ struct ws_published_python {
 };
 
 struct ws_prebuilt {
-	const char *from; /**< whose they are, for people: "Dao-AILab's releases" */
+	const char *from; /**< publisher, for people: "Dao-AILab's releases" */
 	/** With {version}, {cuda}, {torch}, {cxx11abi} and {python} ("cp311"); '+' is not escaped. */
 	const char *url;
 	struct ws_published_list cuda, torch, cxx11abi;
@@ -39,7 +39,7 @@ struct ws_prebuilt {
 	size_t python_count;               /**< 0: names do not say it */
 	const struct ws_condition *except; /**< combinations that were not published */
 	size_t except_count;
-	struct ws_arch_set archs; /**< what all of them have code for; count 0: not known */
+	struct ws_arch_set archs; /**< archs of all of them; count 0: not known */
 	const char *see;          /**< where the matrix was read: a URL; NULL */
 };
 
@@ -55,7 +55,7 @@ bool ws_prebuilt_has(const struct ws_prebuilt *prebuilt, const struct ws_publish
 /** How many names were published. */
 size_t ws_prebuilt_count(const struct ws_prebuilt *prebuilt);
 
-/** What a module is bound to, and so what its product depends on; the most demanding first. */
+/** The interface of a module; its product depends on it. The most demanding first. */
 enum ws_binding {
 	WS_BINDING_PYBIND,
 	WS_BINDING_TORCH_LIBRARY,
@@ -187,14 +187,14 @@ struct ws_metadata {
 		*description_file; /**< relative to the source tree; its suffix gives the type; NULL */
 };
 
-/** What an installed wheel must do, for tests and `verify`. */
+/** The checks of an installed wheel, for tests and `verify`. */
 struct ws_install_check {
 	const char *const *imports; /**< module names that must import */
 	size_t import_count;
 };
 
 struct ws_recipe {
-	const char *path;         /**< file it was read from */
+	const char *path;         /**< path of the recipe */
 	struct ws_digest digest;  /**< of the file without `prebuilt`, and the patches it names */
 	const char *name;         /**< normalised: "causal-conv1d" */
 	const char *distribution; /**< as METADATA's Name writes it: "causal_conv1d" */
@@ -214,7 +214,7 @@ struct ws_recipe {
 	const struct ws_specifiers *needs_torch;  /**< NULL: any */
 	const struct ws_specifiers *needs_cuda;   /**< NULL: any */
 	const struct ws_specifiers *needs_python; /**< NULL: any */
-	/** What the sources can be compiled for, whatever the suffix: 9.0 allows 9.0a. Count 0: any. */
+	/** Archs that the sources support, without suffix: 9.0 allows 9.0a. Count 0: any. */
 	struct ws_arch_set archs;
 	unsigned cxx_std; /**< minimum: 14, 17, 20, 23; 0: torch's own */
 	const struct ws_known_bad *known_bad;
@@ -228,8 +228,8 @@ struct ws_recipe {
 
 /**
  * The binding that decides what the wheel depends on: the most demanding of its extensions, in the
- * order of enum ws_binding; WS_BINDING_NONE when it has none. Where it is prebuilt only, what the
- * recipe says.
+ * order of enum ws_binding; WS_BINDING_NONE when it has none. For prebuilt_only the recipe's
+ * `binding`.
  */
 enum ws_binding ws_recipe_binding(const struct ws_recipe *recipe);
 

@@ -1,5 +1,5 @@
-/* version.c - PEP 440, appendix B's grammar read by hand in one pass: every part is optional and
- * none can be read in two ways. Specifiers are specifier.c's. */
+/* version.c - PEP 440, appendix B's grammar in one pass, and the clauses of specifiers. Each part
+ * of a version is optional and unambiguous. */
 #include "model/version.h"
 
 #include "base/arena.h"
@@ -289,8 +289,8 @@ ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y)
 	return cmp_parts(x->dev_number, y->dev_number, 1);
 }
 
-/* Segments of local labels, from each text's next one on. Words sort by bytes and before numbers;
- * numbers have no leading zeros. */
+/* Compares the first segments of two local labels and moves both texts to the next. Words sort by
+ * bytes and before numbers; numbers have no leading zeros. */
 static int
 cmp_segments(const char **x, const char **y)
 {
@@ -349,7 +349,7 @@ ws_version_is_prerelease(const struct ws_version *version)
 	return version->pre != WS_PRE_NONE || version->dev_number;
 }
 
-/* Far more than anyone writes; sets come from index pages, and writing one compares all pairs. */
+/* A limit: sets come from index pages, and writing a set compares all pairs. */
 #define MOST_CLAUSES 256
 
 enum relation {
@@ -417,7 +417,7 @@ is_arbitrary(const char *operand)
 	return true;
 }
 
-/* "2.5" of "2.5.*": nothing but an epoch and a release may stand before the star. */
+/* "2.5" of "2.5.*": only an epoch and a release may precede the star. */
 static bool
 parse_wildcard(struct clause *clause, struct ws_arena *a)
 {

@@ -20,7 +20,7 @@ enum ws_version_pre {
 	WS_PRE_RC,
 };
 
-/** One parsed version. Lives in the arena it was parsed into. */
+/** One parsed version. Lives in the arena of ws_version_parse. */
 struct ws_version {
 	const char *text;           /**< normalised: "1.0.post1+cu.12.4" */
 	const char *public_text;    /**< without the local label: "1.0.post1" */

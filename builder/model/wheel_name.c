@@ -1,5 +1,4 @@
-/* tag.c - a wheel's file name taken apart, and the names of packages and interpreters. Which wheel
- * fits best is fit.c's. */
+/* tag.c - parsing of wheel names, tags and labels, and the order of tags. */
 #include "model/wheel_name.h"
 
 #include "base/arena.h"
@@ -216,13 +215,13 @@ ws_python_version_text(const struct ws_python_tag *tag, struct ws_arena *a)
 	return ws_arena_printf(a, "%u.%u%s", tag->major, tag->minor, tag->free_threaded ? "t" : "");
 }
 
-/* Place of what does not fit. */
+/* The place of a tag that does not fit. */
 #define NOWHERE (~0u)
 
 /* The last minor of a glibc major that has ended is not known; packaging takes 50. */
 #define LAST_GLIBC_MINOR 50
 
-/* Names of before PEP 600; each stands just after its manylinux_2_N. */
+/* Names older than PEP 600; each comes directly after its manylinux_2_N. */
 static const struct {
 	const char *name;
 	unsigned minor;
@@ -361,7 +360,7 @@ place_of_pair(const char *tag, const char *abi, const struct ws_python_tag *pyth
 	return 2 + python->minor - minor;
 }
 
-/* Place of "tag-none-any" among its like. */
+/* Place of "tag-none-any" among all such tags. */
 static unsigned
 place_of_any(const char *tag, const char *abi, const struct ws_python_tag *python)
 {
@@ -428,7 +427,7 @@ ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *pytho
 	return has_any && any != NOWHERE ? any_count - any : 0;
 }
 
-/* What is left of a label. */
+/* The rest of a label. */
 struct scan {
 	const char *at;
 	struct ws_arena *a;

@@ -1,5 +1,5 @@
 /**
- * tag.h - wheel file names and compatibility tags
+ * wheel_name.h -  wheel file names: tags, versions and labels
  *
  * Binary distribution format and platform compatibility tags (PEP 425, 600, 656, 703). Pure;
  * the oracle is `packaging.utils` and `packaging.tags`.
@@ -42,7 +42,7 @@ char *ws_package_file_part(const char *name, struct ws_arena *a);
 struct ws_python_tag {
 	unsigned major; /**< 3 */
 	unsigned minor;
-	bool free_threaded; /**< "3.13t"; from 3.13 on */
+	bool free_threaded; /**< "3.13t"; since 3.13 */
 };
 
 bool ws_python_tag_same(const struct ws_python_tag *x, const struct ws_python_tag *y);
@@ -54,7 +54,7 @@ const char *ws_python_tag_text(const struct ws_python_tag *tag, bool abi, struct
 /** "3.11", "3.13t". */
 const char *ws_python_version_text(const struct ws_python_tag *tag, struct ws_arena *a);
 
-/** Of its platform tags; NULL: any, or one that no wheels are made for. */
+/** The machine of its platform tags; NULL: any, or an unsupported one. */
 const struct ws_machine *ws_wheel_name_machine(const struct ws_wheel_name *name);
 
 /** A minor version of glibc above every other: wherever the wheel will be used. */
@@ -68,7 +68,7 @@ const struct ws_machine *ws_wheel_name_machine(const struct ws_wheel_name *name)
 unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,
 	const struct ws_machine *machine, unsigned glibc_major, unsigned glibc_minor);
 
-/** What a label says; zeroed but for cxx11abi -1 it says nothing. */
+/** A parsed label; a missing part is NULL, 0, or -1 for the ABI. */
 struct ws_wheel_label {
 	const char *torch; /**< minor: "2.4"; NULL: missing */
 	unsigned torch_major, torch_minor;
@@ -77,11 +77,11 @@ struct ws_wheel_label {
 	int cuda_minor;           /**< -1: any */
 	int cxx11abi;             /**< 0, 1; -1: not said */
 	const char *torch_cuda;   /**< "12.1": of torch's own build (tcu); NULL: not said */
-	bool cpu;                 /**< it says that there is no CUDA in it */
+	bool cpu;                 /**< "cpu": without CUDA */
 	struct ws_arch_set archs; /**< of our own labels; count 0: not said */
 };
 
-/** @a local is a label as struct ws_version has it (lower case, dots); NULL says nothing. */
+/** @a local is a label as struct ws_version has it (lower case, dots), or NULL. */
 struct ws_wheel_label ws_wheel_label_read(const char *local, struct ws_arena *a);
 
 /** "12.3" of "123", "11.8" of "118", "12" of "12", "12.4" of "12.4"; NULL: not a CUDA version. */

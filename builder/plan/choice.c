@@ -46,7 +46,7 @@ ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct
 		return NULL;
 	}
 	if (value->path && !interpreter) {
-		ws_axes_err(axes, value->place, err, "there is no Python '%s'", value->path);
+		ws_axes_err(axes, value->place, err, "no Python at '%s'", value->path);
 		return NULL;
 	}
 	choice->value = value;
@@ -105,7 +105,7 @@ ws_axes_arch(struct ws_axes *axes, const struct ws_arch_value *value, struct ws_
 	return choice;
 }
 
-/* The version of an archive kit: as the facts say, else what follows "cuda-" in its name. */
+/* The version of an archive kit: from the facts, else from its name after "cuda-". */
 static bool
 kit_version(const struct ws_axes *axes, const char *name, struct ws_version *version)
 {
@@ -175,7 +175,7 @@ pins_origin(const struct ws_axes *axes, const char *name, enum ws_kit_origin ori
 	return pin && ws_pins_origin(pin, origin);
 }
 
-/* The kit of this version: the locked one, else the host's, an archive's, NVIDIA's. */
+/* The kit of this version: locked, else of the host, an archive, NVIDIA's redistributables. */
 static const struct ws_axes_kit *
 find_kit(const struct ws_axes *axes, const struct ws_version *version)
 {
@@ -217,9 +217,9 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 	return choice;
 }
 
-/* How well a kit serves as "auto": a locked one first, so that a toolkit that appears later changes
- * nothing; then the nearest to torch's own, later ones before earlier ones, because a later nvcc
- * knows all that torch's headers ask for. Without a torch the newest. */
+/* Ranks kits for "auto". A locked kit comes first, so that a new toolkit on the host changes
+ * nothing; then the nearest to torch's own, newer before older, because a newer nvcc compiles all
+ * of torch's headers. Without a torch: the newest. */
 static bool
 is_better(const struct ws_axes *axes, const struct ws_axes_kit *kit, const struct ws_axes_kit *than,
 	const struct ws_version *own)
@@ -234,8 +234,8 @@ is_better(const struct ws_axes *axes, const struct ws_axes_kit *kit, const struc
 	return later ? order > 0 : order < 0 && ws_version_cmp(&kit->version, own) >= 0;
 }
 
-/* The kit that serves best for a torch built with @a own (NULL: without torch), of its major, with
- * code for @a archs. NVIDIA's redistributables, hundreds of MB, only where @a redist. */
+/* The best kit of @major for a torch built with @own (NULL: without torch), with targets for
+ * @archs. NVIDIA's redistributables, hundreds of MB, only with @redist. */
 static const struct ws_axes_kit *
 best_kit(const struct ws_axes *axes, const struct ws_version *own, unsigned major,
 	const struct ws_arch_set *archs, bool redist)
@@ -253,9 +253,9 @@ best_kit(const struct ws_axes *axes, const struct ws_version *own, unsigned majo
 	return best;
 }
 
-/* What "auto" means beside a torch that was built with @a own: that toolkit where its kit is to be
- * had and has the targets; its redistributables where they are locked or nothing else of its major
- * serves. */
+/* Resolves "auto" for a torch built with @own: that toolkit, if its kit is available and has the
+ * targets; else the best kit of its major; else its redistributables. Locked redistributables come
+ * before a kit that is not locked. */
 static const struct ws_version *
 choose_auto(
 	const struct ws_axes *axes, const struct ws_version *own, const struct ws_arch_set *archs)
@@ -274,7 +274,8 @@ choose_auto(
 	if (has_targets) {
 		return own;
 	}
-	/* None has them all: the rules say so, of the toolkit that would be taken without. */
+	/* No toolkit has all targets: WS_RULE_TARGET reports it for the toolkit that "auto" means
+	 * without them. */
 	best = best_kit(axes, own, major, archs, true);
 	return best ? &best->version : choose_auto(axes, own, &(struct ws_arch_set){0});
 }
@@ -311,7 +312,7 @@ warn(struct ws_axes *axes, const char *text)
 	*ws_vec_push(&axes->warnings, axes->a) = text;
 }
 
-/* Build @a index of a release: the default index's is the first. */
+/* Build @index of a release; the first is the default index's. */
 static const struct ws_torch_variant *
 variant_at(const struct ws_torch_release *release, size_t index)
 {
@@ -326,7 +327,7 @@ fill_cuda(struct ws_torch_choice *choice, const char *cuda, int cxx11abi)
 	choice->cxx11abi = cxx11abi;
 }
 
-/* What the wheel of this name was built with: the lock's word, else the facts', else a guess. */
+/* The build of a wheel by its name: from the lock, else the facts, else a guess. */
 static void
 fill_variant(struct ws_axes *axes, struct ws_torch_choice *choice)
 {
@@ -354,7 +355,7 @@ fill_variant(struct ws_axes *axes, struct ws_torch_choice *choice)
 	bool named = ws_cuda_version_parse(label, axes->a, &cuda);
 	fill_cuda(choice, named ? cuda.text : NULL, release->standard.cxx11abi);
 	if (!choice->cuda) {
-		return; /* nothing is compiled for it */
+		return; /* a CPU build: no cell is compiled for it */
 	}
 	warn(axes,
 		ws_arena_printf(axes->a,
@@ -377,7 +378,7 @@ fill_release(struct ws_axes *axes, struct ws_torch_choice *choice)
 	}
 }
 
-/* What the facts say of the build for this toolkit; -1: nothing. */
+/* The ABI in the facts of the build for this toolkit; -1: not there. */
 static int
 facts_abi(const struct ws_torch_choice *choice)
 {
@@ -395,7 +396,7 @@ find_torch_pin(const struct ws_axes *axes, const char *version)
 	return axes->in->lock ? ws_lock_torch(axes->in->lock, version) : NULL;
 }
 
-/* Another build of the release that has @a abi: for the very toolkit, else for one of its major. */
+/* Another build of the release with @abi: for the same toolkit, else for one of its major. */
 static const struct ws_torch_variant *
 find_build(const struct ws_torch_release *release, const struct ws_cuda_value *cuda, int abi)
 {
@@ -432,8 +433,7 @@ use_build(
 	fill_cuda(choice, build->cuda, build->cxx11abi);
 }
 
-/* How the interpreter's torch is called in cell names: by its plain version where that means the
- * same. */
+/* The name of an installed torch in cell names: the plain version if that means the same build. */
 static const char *
 installed_name(const struct ws_torch_choice *choice, struct ws_arena *a)
 {

@@ -23,8 +23,8 @@ find_listing(const struct ws_plan_input *in, const struct ws_recipe *recipe)
 	return NULL;
 }
 
-/* torch/extension.h with -O3, by the estimates of three recipes: 22 to 37 s of CPU, 1449 to 1600
- * MiB. */
+/* A unit with torch/extension.h and -O3, from the estimates of three recipes: 22 to 37 s of CPU,
+ * 1449 to 1600 MiB. */
 #define TORCH_CPU_MS 30000
 #define TORCH_RSS_BYTES ((uint64_t)1500 << 20)
 
@@ -51,7 +51,7 @@ fill_estimate(struct ws_plan_unit *unit, const struct ws_product *product)
 	}
 }
 
-/* A look-up of the commands that make one unit: their sum, unless one is not known. */
+/* The cost of a unit as the sum of nvcc's own commands, if the ledger has all of them. */
 struct parts {
 	const struct ws_plan_lookups *lookups;
 	const char *unit, *cuda;
@@ -74,7 +74,7 @@ add_part(struct parts *p, const char *stage, const char *arch)
 	p->sum.rss_bytes = cost.rss_bytes > p->sum.rss_bytes ? cost.rss_bytes : p->sum.rss_bytes;
 }
 
-/* What nvcc's own commands took, with the archs of this product; False: one of them never ran. */
+/* False: the ledger lacks one of the commands for the product's archs. */
 static bool
 add_parts(const struct ws_plan_lookups *lookups, const char *unit, const struct ws_point *point,
 	struct ws_arena *a, struct ws_plan_estimate *cost)
@@ -174,7 +174,7 @@ list_units(struct unit_lists *memory, const struct ws_product *product)
 
 /* ---- the most memory that units hold together ---- */
 
-/* A prediction: as many of the largest as may run at once, as far as they fit beside each other. */
+/* The largest peaks, as many as there are jobs at once. */
 struct peaks {
 	uint64_t *at; /* descending */
 	size_t len;
@@ -213,7 +213,7 @@ add_peaks(struct peaks *peaks, uint64_t rss_bytes, unsigned count)
 	}
 }
 
-/* memory_bytes 0: there is no limit. One unit alone may hold more than the limit. */
+/* @memory_bytes 0: no limit. A single unit may exceed the limit. */
 static uint64_t
 sum_peaks(const struct peaks *peaks, uint64_t memory_bytes)
 {
@@ -229,8 +229,7 @@ sum_peaks(const struct peaks *peaks, uint64_t memory_bytes)
 
 /* ---- units that are paid once ---- */
 
-/* Products that share .cu units, and the lists whose units are paid for; nearly always it is
- * one. */
+/* Products that share .cu units, with the lists that are paid; mostly one list. */
 struct kernels {
 	const struct ws_product *first;
 	WS_VEC(const struct ws_plan_units *) paid;
@@ -331,7 +330,7 @@ add_paid(struct kernels *kernels, const struct ws_plan_units *units, struct ws_a
 	*ws_vec_push(&kernels->paid, a) = units;
 }
 
-/* What the plan as a whole is made of. */
+/* Sums over the whole plan. */
 struct sum {
 	struct ws_cost cost;
 	struct peaks peaks;
@@ -358,7 +357,7 @@ price(struct ws_product *product, struct kernels *kernels, struct sum *sum, stru
 	add_paid(kernels, units, a);
 }
 
-/* A wheel in the store was compiled here, most likely: its objects are there too. */
+/* The store probably has the objects of its wheels, too. */
 static void
 use_cached(struct ws_plan *plan, struct ws_map *all, struct unit_lists *memory, struct ws_buf *text)
 {
@@ -371,7 +370,7 @@ use_cached(struct ws_plan *plan, struct ws_map *all, struct unit_lists *memory, 
 	}
 }
 
-/* So many units always find memory, be they all as large as the largest. */
+/* So many units fit into memory even if all are as large as the largest. */
 static uint64_t
 busy_cores(unsigned cores, uint64_t memory_bytes, uint64_t largest_bytes)
 {
@@ -415,7 +414,7 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	totals->cores = in->host.jobs < in->host.cores ? in->host.jobs : in->host.cores;
 	totals->cores = totals->cores ? totals->cores : 1;
 	uint64_t busy = busy_cores(totals->cores, in->host.memory_bytes, sum.cost.rss_bytes);
-	/* Graham's bound: whatever the order, so many have work until the last unit begins. */
+	/* Graham's bound: in any order all these cores are busy until the last unit starts. */
 	totals->wall_ms = (sum.cost.cpu_ms + sum.longest_ms * (busy - 1)) / busy;
 	totals->peak_bytes = sum_peaks(&sum.peaks, in->host.memory_bytes);
 }

@@ -74,8 +74,8 @@ describe_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 
 /* ---- what is published ---- */
 
-/* By name, version and tags. The platform's glibc is measured when a wheel is linked: it may be
- * older than what was asked for. */
+/* Compares name, version and tags. The glibc of the platform tag is measured after the link and
+ * may be older than the requested one. */
 static bool
 is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
 {
@@ -158,20 +158,20 @@ describe_prebuilt(const struct ws_product *product, struct ws_arena *a)
 		: ws_arena_printf(a, "%zu candidate%s, %zu not opened", count, s, unopened);
 }
 
-/* Somebody has wheels of this package, or says which ones were published. */
+/* There are wheels of this package, or templates of published ones. */
 static bool
 was_looked_for(const struct ws_product *product)
 {
 	return product->candidates.count > 0 || product->candidates.unpublished_count > 0;
 }
 
-/* Why no candidate serves. */
+/* The reason why no candidate serves. */
 static const char *
 describe_none(const struct ws_product *product, struct ws_arena *a)
 {
 	const struct ws_candidates *all = &product->candidates;
 	if (all->count > 1) {
-		return ws_arena_printf(a, "none of %zu candidates loads", all->count);
+		return ws_arena_printf(a, "no candidate of %zu loads", all->count);
 	}
 	if (all->count == 1) {
 		const struct ws_candidate *only = &all->at[0];
@@ -186,7 +186,7 @@ describe_none(const struct ws_product *product, struct ws_arena *a)
 	return "no candidate";
 }
 
-/* Nothing loads, and nothing may or can be built. */
+/* No candidate loads, and no build is allowed or possible. */
 static void
 give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a)
 {
@@ -292,7 +292,7 @@ ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t c
 	return lost;
 }
 
-/* The cell of the product that pays for it, as seen from another: by the one axis that differs. */
+/* Names the cell that pays for the product by the axis on which it differs from @cell. */
 static const char *
 describe_sharer(const struct ws_cell *cell, const struct ws_cell *first, struct ws_arena *a)
 {

@@ -22,7 +22,7 @@ struct ws_torch_choice;
 
 /** The torch that an interpreter has installed. */
 struct ws_plan_installed {
-	struct ws_version version; /**< as it names itself: "2.5.1+cu124" */
+	struct ws_version version; /**< its own version text: "2.5.1+cu124" */
 	const char *cuda;          /**< "12.4"; NULL: built without CUDA */
 	int cxx11abi;              /**< 0 or 1 */
 	const char *record;        /**< digest of its RECORD; NULL: it has none */
@@ -92,9 +92,9 @@ enum ws_candidate_place {
 	WS_PLACE_TEMPLATE, /**< an address that follows from a template of the recipe */
 };
 
-/** What is known of a candidate for one product. */
+/** The state of a candidate for one product. */
 enum ws_candidate_state {
-	WS_CANDIDATE_UNOPENED,    /**< nothing yet */
+	WS_CANDIDATE_UNOPENED,    /**< not known yet */
 	WS_CANDIDATE_LOADS,       /**< in every torch that the product's cells have */
 	WS_CANDIDATE_FAILS,       /**< opened: it does not load, or contradicts its name */
 	WS_CANDIDATE_UNKNOWN,     /**< opened, and the judge could not decide */
@@ -133,7 +133,7 @@ struct ws_unpublished {
 
 /** When the indexes of a package were read. */
 enum ws_indexes_asked {
-	WS_INDEXES_NOW,    /**< in this run; or there is no index */
+	WS_INDEXES_NOW,    /**< in this run, or no index is configured */
 	WS_INDEXES_BEFORE, /**< in an earlier run: there may be newer wheels */
 	WS_INDEXES_NEVER,  /**< at least one never answered */
 };
@@ -149,7 +149,7 @@ struct ws_candidates {
 
 /* ---- look-ups ---- */
 
-/** Each function may be NULL: nothing is known. */
+/** Each function may be NULL: without that knowledge. */
 struct ws_plan_lookups {
 	void *self; /**< first argument of each */
 	/**
@@ -177,10 +177,10 @@ struct ws_plan_against {
 struct ws_plan_input {
 	const struct ws_matrix *matrix;
 	const struct ws_recipe *recipes; /**< one for each of matrix->packages, in that order */
-	/** The same for their sources; no entries: not known. NULL: none is known. */
+	/** The same for their sources; without entries: not known. NULL: all are unknown. */
 	const struct ws_listing *listings;
 	const struct ws_facts *facts; /**< knows at least one torch release */
-	const struct ws_lock *lock;   /**< NULL: nothing is locked */
+	const struct ws_lock *lock;   /**< NULL: no lock */
 	/** Pins of toolkits and torch releases that other builds made; for keys alone. NULL: none. */
 	const struct ws_lock *known;
 	struct ws_plan_host host;

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Far more than anyone builds; a matrix that has more is a mistake. */
+/* A larger matrix is probably a mistake. */
 #define MOST_CELLS 100000
 
 /* The torch build and the toolkit that belong together at one place of the axes. */
@@ -70,7 +70,7 @@ resolve_pair(struct ws_axes *axes, const struct ws_torch_value *torch,
 	return pair;
 }
 
-/* A release is the same for every Python, an installed torch is not. */
+/* A release is the same for every Python; an installed torch is not. */
 static void
 resolve_pairs(struct grid *grid, size_t t, size_t c)
 {
@@ -171,14 +171,16 @@ check_torch(const struct grid *grid, struct ws_err *err)
 	for (size_t i = 0; i < matrix->package_count && matrix->torch_count == 0; i++) {
 		if (needs_torch(&grid->axes->in->recipes[i])) {
 			ws_axes_err(grid->axes, matrix->packages[i].place, err,
-				"'%s' needs torch, and the matrix names none", matrix->packages[i].name);
+				matrix->path ? "'%s' needs torch, and the matrix names none"
+							 : "'%s' needs torch, and none is selected",
+				matrix->packages[i].name);
 			return ws_err_cure_code(err, WS_CURE_TORCH, "2.5.1");
 		}
 	}
 	return true;
 }
 
-/* How many points a package has; false when it is too many. */
+/* The number of points of a package; false when the matrix has too many cells. */
 static bool
 count_points(const struct grid *grid, size_t *points, struct ws_err *err)
 {
@@ -223,7 +225,7 @@ add_extra(struct grid *grid, const struct ws_include *include, const struct ws_r
 	struct ws_point point = make_point(grid, grid->matrix->platforms[0], &pair,
 		include->cuda.automatic, python, arch, include->cxx11abi);
 	struct ws_cell *cell = make_cell(grid, recipe, &point);
-	/* Asked for by name: what `exclude` says of the product of the axes does not count. */
+	/* An extra point is explicit: `exclude` applies to the axes alone. */
 	cell->extra = true;
 	if (cell->rule == WS_RULE_MATRIX) {
 		ws_rules_ask(grid->axes, cell);
@@ -273,7 +275,7 @@ expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, stru
 	return add_extras(&grid, err);
 }
 
-/* Tells products which cells of this plan need them, and drops those that none needs. */
+/* Gives products the cells of this plan that need them, and drops products without cells. */
 static void
 attach(struct ws_cell *const *cells, size_t count, ws_product_list *products, struct ws_arena *a)
 {

@@ -14,7 +14,7 @@
 
 /* ---- a point of the matrix, its values resolved ---- */
 
-/** Where the facts about a torch wheel come from. */
+/** The origin of the facts about a torch wheel. */
 enum ws_torch_source {
 	WS_TORCH_FACTS,
 	WS_TORCH_LOCK,        /**< its own files, when it was locked */
@@ -79,7 +79,7 @@ struct ws_point {
 	const struct ws_torch_choice *torch; /**< NULL: the matrix has no torch axis */
 	const char *torch_pin; /**< its name in the lock: "2.11.0", "2.11.0/aarch64"; NULL: none */
 	const struct ws_cuda_choice *cuda; /**< NULL: "auto", and nothing decides */
-	bool cuda_auto;                    /**< the matrix says "auto" */
+	bool cuda_auto;                    /**< "auto" in the matrix */
 	const struct ws_python_choice *python;
 	const struct ws_machine *machine;
 	const struct ws_arch_choice *arch; /**< of the matrix */
@@ -122,7 +122,7 @@ enum ws_rule {
 	WS_RULE_PLATFORM,    /**< torch has no CUDA wheel for it, or it is not this host's */
 	WS_RULE_TORCH_CUDA,  /**< torch was built for another CUDA major, or without */
 	WS_RULE_SOURCE,      /**< stops building alone: the recipe has no sources */
-	WS_RULE_KIT,         /**< stops building alone: there is no toolkit of this CUDA version */
+	WS_RULE_KIT,         /**< stops building alone: no toolkit of this CUDA version */
 	WS_RULE_TARGET,      /**< stops building alone: the toolkit has no such architecture */
 	WS_RULE_CXX_STD,     /**< stops building alone: the toolkit is too old for the C++ standard */
 	WS_RULE_REQUIRES,    /**< `requires` of the recipe */
@@ -153,7 +153,7 @@ struct ws_cost {
 	unsigned rough;      /**< compilations with rough figures (struct ws_plan_unit) */
 	unsigned unmeasured; /**< compilations of unknown peak */
 	uint64_t cpu_ms;     /**< of those that are known */
-	uint64_t rss_bytes;  /**< peak of the largest; 0: none is known */
+	uint64_t rss_bytes;  /**< peak of the largest; 0: not known */
 };
 
 /* ---- cells and products ---- */
@@ -174,7 +174,7 @@ struct ws_cell {
 	size_t dropped_count;
 	const struct ws_candidates *candidates; /**< NULL: no candidates were looked for */
 	struct ws_product *product;             /**< NULL: excluded */
-	struct ws_cost cost;                    /**< of what no earlier cell pays for */
+	struct ws_cost cost;                    /**< of units that no earlier cell pays */
 	unsigned group;                         /**< of cells that share kernels (steps.h) */
 	int looseness;                          /**< how much of its group a host decides */
 };
@@ -184,7 +184,7 @@ struct ws_plan_unit {
 	const char *module; /**< "demo_cuda" */
 	const char *path;   /**< relative to the sources; a glob while the files are not known */
 	enum ws_unit_kind kind;
-	unsigned files;               /**< how many units it means: 1, but for a glob */
+	unsigned files;               /**< units that it means; more than 1 for a glob */
 	bool measured;                /**< the cost is the ledger's */
 	bool rough;                   /**< known only to include torch's headers */
 	struct ws_plan_estimate cost; /**< of one of them; 0: not known */
@@ -213,17 +213,18 @@ struct ws_product {
 	const char *python_tag;     /**< "cp311", "py3" */
 	const char *abi_tag;        /**< "cp311", "cp313t", "abi3", "none" */
 	bool pure;                  /**< platform "any"; else measured after the link */
-	const char *torch;          /**< Requires-Dist: "torch==2.5.*"; NULL: as the recipe says */
+	const char *torch;          /**< Requires-Dist: "torch==2.5.*"; NULL: the recipe's own */
 	const char *key;            /**< the cell key; "" while a pin is missing */
-	const char *missing_pin;    /**< "the source of demo 1.0"; NULL: none is missing */
+	const char *missing_pin;    /**< "the source of demo 1.0"; NULL: complete */
 	struct ws_plan_wheel wheel; /**< in the store; file NULL: none */
 	bool published;             /**< input->against has a wheel of this name, version and tags */
-	struct ws_candidates candidates; /**< none under "build-only", or where the store has a wheel */
+	struct ws_candidates
+		candidates; /**< empty under "build-only", or where the store has a wheel */
 	/** The candidate that is known to load, unless one before it is not known yet; NULL: none. */
 	const struct ws_candidate *chosen;
 	struct ws_cell **cells; /**< of this plan, in its order */
 	size_t cell_count;
-	const struct ws_cell *payer;       /**< the first that is to be built; NULL: none is */
+	const struct ws_cell *payer;       /**< the first cell to be built; NULL: all have wheels */
 	const struct ws_plan_units *units; /**< with payer */
 	const struct ws_product *kernels;  /**< compiles the same .cu units before; NULL: none does */
 	struct ws_cost cost;
@@ -266,7 +267,7 @@ const struct ws_cell *ws_plan_find(
 /**
  * Writes everything about one cell of a plan that was made from @a in, for people: the origin of
  * each value, the rule that excluded it, the architectures that left, its wheel and the units of
- * that. The first line is the cell's name. What would help is added to @a cures.
+ * that. The first line is the cell's name. Adds cures to @a cures.
  */
 void ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
 	struct ws_err *cures);

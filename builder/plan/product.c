@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What a wheel of a binding kind depends on. */
+/* The axes on which a wheel depends, by binding. */
 enum dependence {
 	ON_ARCHS = 1,
 	ON_CUDA_MAJOR = 2,
@@ -55,8 +55,7 @@ write_identity(const struct ws_cell *cell, struct ws_buf *b)
 	ws_buf_puts(b, on ? point->machine->mark : "");
 }
 
-/* A wheel is built for the oldest it must serve: the lowest torch, and the lowest CUDA of its
- * major. */
+/* A wheel is built for the lowest torch and the lowest CUDA among its cells. */
 static void
 lower_point(struct ws_product *product, const struct ws_point *other)
 {
@@ -87,8 +86,7 @@ see(const struct ws_product *product)
 	if (!(on & ON_TORCH)) {
 		view.cxx11abi = -1;
 	}
-	/* A module of the stable ABI is compiled with torch's headers, of the lowest torch it
-	 * serves. */
+	/* A module of the stable ABI is compiled with the headers of the lowest torch. */
 	if (product->binding >= WS_BINDING_C_ABI) {
 		view.torch = NULL;
 	}
@@ -101,7 +99,7 @@ see(const struct ws_product *product)
 	return view;
 }
 
-/* Drivers that the matrix vouches for. */
+/* The matrix requires a driver that reads the compression. */
 static bool
 reads_size(const struct ws_matrix *matrix, const struct ws_cuda_toolkit *toolkit)
 {
@@ -130,8 +128,7 @@ choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 	return size;
 }
 
-/* As old as the torch of its cells, whose point is the lowest; where they have none, as the
- * oldest. */
+/* The glibc of the lowest torch of its cells; without torch, of the oldest release. */
 static const char *
 choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
 {
@@ -152,7 +149,7 @@ add_segments(struct ws_buf *label, const char *segments)
 	ws_buf_puts(label, segments);
 }
 
-/* The build of torch, where the versions alone would not tell it. */
+/* The build of torch, where the versions alone are ambiguous. */
 static void
 add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a)
 {
@@ -165,7 +162,7 @@ add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a
 	}
 }
 
-/* What the matrix asks for, where it is not what the toolkit alone gives: two contents of a wheel
+/* The matrix's choices that differ from the toolkit's defaults: wheels with different contents
  * never share a name. */
 static void
 add_size(struct ws_buf *label, const struct ws_size_options *size, struct ws_arena *a)
@@ -203,8 +200,8 @@ make_label(const struct ws_product *product, const char *extra, struct ws_arena 
 	return ws_buf_copy(&label, a);
 }
 
-/* A module of the stable ABI that is imported is Python's limited API, of 3.10 on; one that is
- * loaded by torch.ops.load_library knows no Python. The recipe's check says which are imported. */
+/* An imported module of the stable ABI uses Python's limited API, from 3.10 on; a module that
+ * torch.ops.load_library loads does not use Python. The recipe's `check` lists the imports. */
 static bool
 is_imported(const struct ws_recipe *recipe)
 {
@@ -234,8 +231,8 @@ fill_tags(struct ws_product *product, struct ws_arena *a)
 	}
 }
 
-/* ",<2.7.1,>=2.7.0": the recipe's own range of torch, where it leaves out some of the releases that
- * the wheel asks for without it; else "". */
+/* ",<2.7.1,>=2.7.0": the recipe's own range of torch, if it excludes a release that the wheel's
+ * requirement allows; else "". */
 static const char *
 own_range(const struct ws_recipe *recipe, const struct ws_torch_choice *torch, bool one_minor,
 	struct ws_arena *a)
@@ -281,14 +278,14 @@ fill_label(struct ws_product *product, const char *extra, struct ws_arena *a)
 		product->torch = ws_arena_printf(a, one_minor ? "torch==%s.*%s" : "torch>=%s%s",
 			torch->minor, own_range(product->recipe, torch, one_minor, a));
 	} else if (product->recipe->needs_torch && asks_for_torch(product->recipe, a)) {
-		/* What knows nothing of torch works with every one that the recipe wants. */
+		/* Without torch in its modules the wheel works with each torch of the recipe's range. */
 		product->torch =
 			ws_arena_printf(a, "torch%s", ws_specifiers_text(product->recipe->needs_torch));
 	}
 	fill_tags(product, a);
 }
 
-/* Changes when wheels of the same inputs become other wheels. */
+/* Change it when equal inputs give other wheels. */
 #define RECORD "wheelsmith.cell/3"
 
 static const struct ws_pin_source *
@@ -304,14 +301,14 @@ needs_cuda(const struct ws_product *product)
 	return product->binding != WS_BINDING_NONE;
 }
 
-/* The headers of torch; c-abi modules are compiled without. */
+/* c-abi modules are compiled without torch's headers. */
 static bool
 needs_torch(const struct ws_product *product)
 {
 	return product->binding < WS_BINDING_C_ABI;
 }
 
-/* What a product is made of, by digest; NULL: not pinned, or not needed. */
+/* The digests of a product's inputs; NULL: not pinned, or not needed. */
 struct parts {
 	const char *source, *cuda, *torch;
 };

@@ -10,7 +10,7 @@ is_compiled(const struct ws_cell *cell)
 	return ws_recipe_binding(cell->recipe) != WS_BINDING_NONE;
 }
 
-/* Does it load torch's libraries or the CUDA runtime? What does neither serves every torch. */
+/* A module that loads neither torch's libraries nor the CUDA runtime serves every torch. */
 static bool
 loads_torch_or_runtime(const struct ws_axes *axes, const struct ws_cell *cell)
 {
@@ -26,7 +26,7 @@ loads_torch_or_runtime(const struct ws_axes *axes, const struct ws_cell *cell)
 	return false;
 }
 
-/* The release whose rules are used, said with the one that is meant where they differ. */
+/* The release whose rules apply, with the requested one where they differ. */
 static const char *
 release_text(const struct ws_torch_choice *torch, struct ws_arena *a)
 {
@@ -193,11 +193,11 @@ ask_cxx_std(const struct ws_axes *axes, struct ws_cell *cell)
 	}
 	bool uses_torch = ws_recipe_binding(cell->recipe) < WS_BINDING_C_ABI;
 	if (uses_torch && torch && torch->release->cxx_std > most) {
-		return ws_arena_printf(axes->a, "torch %s needs C++%u, CUDA %s knows up to C++%u",
+		return ws_arena_printf(axes->a, "torch %s needs C++%u, CUDA %s supports up to C++%u",
 			release_text(torch, axes->a), torch->release->cxx_std, cuda->name, most);
 	}
 	return cell->recipe->cxx_std > most
-		? ws_arena_printf(axes->a, "%s %s needs C++%u, CUDA %s knows up to C++%u",
+		? ws_arena_printf(axes->a, "%s %s needs C++%u, CUDA %s supports up to C++%u",
 			cell->recipe->name, cell->recipe->version.text, cell->recipe->cxx_std, cuda->name, most)
 		: NULL;
 }
@@ -304,7 +304,7 @@ find_known_bad(const struct ws_cell *cell, const struct ws_arch *arch)
 	return NULL;
 }
 
-/* True, and why, when @a arch must leave. */
+/* True, with @dropped filled, when @arch must leave. */
 static bool
 must_leave(const struct ws_axes *axes, const struct ws_cell *cell, const struct ws_arch *arch,
 	struct ws_dropped_arch *dropped)
@@ -324,7 +324,7 @@ must_leave(const struct ws_axes *axes, const struct ws_cell *cell, const struct 
 	return bad;
 }
 
-/* The cell's set without what left it; nearly always all of it, which is then shared. */
+/* Removes archs from the cell's set. A set that loses none is shared with the axis. */
 static void
 drop_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -372,8 +372,8 @@ ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a)
 	return ws_buf_copy(&b, a);
 }
 
-/* Takes out what the recipe cannot be built for and what is known to be bad; excludes when all
- * is. */
+/* Removes archs that the recipe cannot compile or that are known to be bad; excludes an empty set.
+ * */
 static const char *
 ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -386,7 +386,7 @@ ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 
 /* ---- asking ---- */
 
-/* Something else than a wheel of ours may serve the cell. */
+/* A prebuilt wheel or a fallback may serve the cell. */
 static bool
 may_go_unbuilt(const struct ws_axes *axes, const struct ws_cell *cell)
 {
@@ -398,8 +398,8 @@ may_go_unbuilt(const struct ws_axes *axes, const struct ws_cell *cell)
 	return (wheels || stand_in) && (!is_compiled(cell) || cell->point.cuda);
 }
 
-/* What cannot be compiled may be in somebody's wheel; what is known to be bad is bad there too.
- * False: nothing else was asked for. */
+/* Keeps archs that the recipe cannot compile: a prebuilt wheel may have them. Known bad archs stay
+ * out. False: the set is empty. */
 static bool
 keep_unbuilt_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -421,8 +421,7 @@ keep_unbuilt_archs(const struct ws_axes *axes, struct ws_cell *cell)
 	return count > 0;
 }
 
-/* The reason that is reported is the first; where a later rule leaves nothing at all, building was
- * only the first to fail. */
+/* Reports the first reason: a rule that stopped building comes before a later rule. */
 static void
 exclude(struct ws_cell *cell, enum ws_rule rule, const char *why)
 {
@@ -475,7 +474,7 @@ ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell)
 	}
 }
 
-/* Whether the matrix excludes it for values that are the same on every host. */
+/* Whether `exclude` applies by values that are the same on every host. */
 static bool
 is_excluded_everywhere(
 	const struct ws_axes *axes, const struct ws_cell *cell, const struct ws_point *point)

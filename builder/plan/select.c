@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values that a host decides stand as words: another host must come to the same text. */
+/* Values that a host decides are words: all hosts must write the same text. */
 static void
 write_name(const struct ws_recipe *recipe, const struct ws_point *point, struct ws_buf *b)
 {
@@ -65,7 +65,7 @@ ws_groups_add(struct ws_groups *groups, struct ws_cell *cell, const struct ws_po
 #define UNKNOWN_MS 30000 /* CPU of a unit for one architecture, where a recipe estimates none */
 #define OTHER_MS 5000    /* links, check and pack of a point */
 
-/* CPU of a recipe's units: once for each architecture, and once for each point. */
+/* CPU time of a recipe's units, per architecture and per point. */
 struct weight {
 	const struct ws_recipe *recipe;
 	uint64_t arch_ms, point_ms;
@@ -88,7 +88,7 @@ weigh_recipe(const struct ws_recipe *recipe, struct ws_arena *a)
 	return weight;
 }
 
-/* A group and what is dealt by. */
+/* A group and its estimated cost. */
 struct share {
 	size_t group;
 	uint64_t ms;
@@ -158,7 +158,7 @@ ws_shard_parse(const char *text, unsigned *shard, unsigned *shards)
 	return true;
 }
 
-/* One glob of a list with commas, NUL-terminated, so that fnmatch can take it. */
+/* fnmatch needs a NUL-terminated glob. */
 static bool
 matches_one(struct ws_str glob, const char *name)
 {
@@ -200,7 +200,7 @@ fail_unmatched(struct ws_cell *const *cells, size_t count, const char *globs, st
 		&& ws_err_cure(err, "cells are called like '%s'; '*' matches anything", names[0]);
 }
 
-/* Whether a cell is called so at all; only then an empty shard is not a mistake. */
+/* An empty shard is fine if --only matches some cell of the matrix. */
 static bool
 check_only(const struct ws_plan_input *in, const ws_cell_list *cells, struct ws_err *err)
 {

@@ -15,7 +15,7 @@ typedef WS_VEC(struct ws_product *) ws_product_list;
  * Resolves "auto", "host", "installed", names of arch sets and builds of torch with the facts, the
  * lock and the host. Each value is resolved once; cells share the result. */
 
-/** A CUDA toolkit that can be had. */
+/** An available CUDA toolkit. */
 struct ws_axes_kit {
 	struct ws_version version;
 	enum ws_kit_origin origin;
@@ -90,10 +90,10 @@ bool ws_rules_hold_everywhere(
 const char *ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a);
 
 /* ---- product.c: the wheels that cells need ----
- * Cells that differ only in axes on which their binding does not depend share one product: patch
- * releases of torch always, Pythons unless the binding is pybind's, ABIs from the stable ABI on.
- * Labels are dotted and lower case, so that versions sort (PEP 440); two products that differ have
- * different labels. The platform is measured later. */
+ * A product depends on some axes, by binding; cells that differ in the other axes share it. Patch
+ * releases of torch are never such an axis, Pythons only for pybind, ABIs only below the stable
+ * ABI. Labels are dotted and lower case, so that versions sort (PEP 440); two products that differ
+ * have different labels. The platform is measured later. */
 
 /**
  * Gives every cell that is not excluded its product, and products their names and keys. Cells that
@@ -103,7 +103,7 @@ void ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cel
 	struct ws_arena *a, ws_product_list *products);
 
 /* ---- select.c: --only and --shard ----
- * Products that share kernels (equal but for the Python) form a group, so that no kernel is
+ * Products that share kernels (only their Python differs) form a group, so that no kernel is
  * compiled on two machines. Groups follow from the matrix, recipes, facts and the lock: machines
  * with other GPUs, Pythons and toolkits number and deal them alike. A value that a host decides
  * ("host", "installed", a toolkit that "auto" falls back to) is a word in the group's name. */

@@ -18,7 +18,7 @@ line(struct ws_buf *out, const char *title, const char *format, ...)
 	va_end(values);
 }
 
-/* Toolkits that have the targets, of the major that torch asks for. */
+/* Lists toolkits of torch's CUDA major that have the targets. */
 static void
 write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
 	struct ws_err *cures, struct ws_arena *a)
@@ -67,7 +67,7 @@ write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struc
 	}
 }
 
-/* Each candidate's fate, in the order in which they are tried, and the names that do not exist. */
+/* The state of each candidate in their order, and names that were never published. */
 static void
 write_candidates(const struct ws_candidates *candidates, struct ws_buf *out)
 {
@@ -109,7 +109,7 @@ write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	};
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (!torch) {
-		line(out, "torch", "none: the matrix has no torch axis, and this package needs none");
+		line(out, "torch", "not in the matrix; this package does not need it");
 		return;
 	}
 	if (!torch->version.text) {
@@ -149,7 +149,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 {
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
 	if (!cuda) {
-		line(out, "cuda", "none: \"auto\", and nothing decides it");
+		line(out, "cuda", "\"auto\", without a torch or a kit to decide");
 		return;
 	}
 	line(out, "cuda", "%s%s", cuda->name, auto_text(&cell->point));
@@ -160,7 +160,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	} else if (cuda->origin == WS_KIT_REDIST) {
 		line(out, "", "compiled with NVIDIA's redistributables%s", cuda->pin ? ", locked" : "");
 	} else {
-		line(out, "", "there is no toolkit of that version");
+		line(out, "", "no toolkit of that version is available");
 	}
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
@@ -174,7 +174,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	}
 	line(out, "", "its targets are %s", ws_arch_set_text(&cuda->toolkit->archs, a));
 	if (cuda->toolkit->cxx_std_max > 0) {
-		line(out, "", "it knows up to C++%u", cuda->toolkit->cxx_std_max);
+		line(out, "", "it supports up to C++%u", cuda->toolkit->cxx_std_max);
 	}
 }
 
@@ -193,7 +193,7 @@ write_archs(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	const struct ws_arch_choice *arch = cell->point.arch;
 	const char *asked = ws_arch_set_text(&arch->set, a);
 	if (arch->set.count == 0) {
-		line(out, "archs", "any: nothing is compiled");
+		line(out, "archs", "any: this package has no compiled code");
 	} else if (arch->value->host) {
 		line(out, "archs", "%s, \"host\": the GPUs of this host", asked);
 	} else if (ws_same(asked, arch->value->text)) {
@@ -214,12 +214,11 @@ write_abi(const struct ws_cell *cell, struct ws_buf *out)
 	const struct ws_point *point = &cell->point;
 	if (point->cxx11abi >= 0) {
 		line(out, "cxx11abi", "%d%s", point->cxx11abi,
-			point->abi_auto ? ", \"auto\": this torch's own" : ", as the matrix says");
+			point->abi_auto ? ", \"auto\": this torch's own" : ", from the matrix");
 	}
 }
 
-/* Rules are asked in the order of their enum, up to the one that excludes; the policy comes
- * last. */
+/* Rules are asked in the order of their enum, up to the first that excludes. */
 static void
 write_rules(const struct ws_cell *cell, struct ws_buf *out)
 {
@@ -345,8 +344,8 @@ write_cost(const struct ws_cost *cost, struct ws_buf *out, struct ws_arena *a)
 									 : "";
 	const char *unknown =
 		cost->unknown ? ws_arena_printf(a, "%u units of unknown cost", cost->unknown) : "";
-	line(out, "cost", "%u actions, %s%s%s", cost->actions,
-		cost->units ? known : "nothing to compile", known[0] && unknown[0] ? " and " : "", unknown);
+	line(out, "cost", "%u actions, %s%s%s", cost->actions, cost->units ? known : "no compilations",
+		known[0] && unknown[0] ? " and " : "", unknown);
 }
 
 static void
@@ -368,7 +367,7 @@ write_product(const struct ws_plan_input *in, const struct ws_cell *cell, struct
 	if (cell == product->payer) {
 		write_cost(&cell->cost, out, a);
 	} else {
-		line(out, "cost", "none: %s pays for the wheel", product->payer->name);
+		line(out, "cost", "%s pays for the wheel", product->payer->name);
 	}
 }
 

@@ -166,8 +166,8 @@ try_values(struct search *s, const struct ws_published_values *values)
 	}
 }
 
-/* The template's value for the Python that all cells of the product have. NULL: the names have no
- * Python, or with *fits false: there is no such value. */
+/* The template's value for the Python that all cells of the product have. NULL: names without a
+ * Python; with *fits false: without such a value. */
 static const struct ws_published_python *
 find_python(const struct search *s, bool *fits)
 {

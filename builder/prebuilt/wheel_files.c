@@ -141,7 +141,7 @@ read_remote_labels(const struct getting *g, struct ws_wheel_wish *wish, struct w
 	return true;
 }
 
-/* Products that want the same file share its download. */
+/* Products share the download of one file. */
 static bool
 add_download(struct getting *g, const struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
 {
@@ -245,7 +245,7 @@ copy_from_folder(const struct getting *g, struct ws_wheel_wish *wish, struct ws_
 	struct ws_digest digest;
 	uint64_t size;
 	if (!ws_ledger_file_digest(fetch->ledger, candidate->url, &digest)) {
-		/* The folder may be of another host: a bundle contains the pinned wheels. */
+		/* The folder may exist on another host alone: a bundle contains pinned wheels. */
 		if (!wish->pin || !is_stored(g, wish)) {
 			end_as(wish, WS_CANDIDATE_ABSENT, "it cannot be read");
 		}

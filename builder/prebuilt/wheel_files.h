@@ -17,7 +17,7 @@ struct ws_wheel_wish {
 	const struct ws_candidate *candidate;
 	const struct ws_pin_prebuilt *pin; /**< NULL: any bytes that the index promises */
 	const char *likely;                /**< digest of the last download; NULL: not known */
-	/* Filled in. */
+	/* Results. */
 	const char *sha256;            /**< of the file in the store; NULL: it is not there */
 	enum ws_candidate_state state; /**< why it is not there; UNOPENED: it is */
 	const char *why;               /**< of the state */

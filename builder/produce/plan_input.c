@@ -97,7 +97,7 @@ suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
 	if (matrix->doc && value->place.len > 0) {
 		ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset, value->place.len);
 	}
-	const char *near = ws_facts_torch_suggest(ctx->facts, &value->version, ctx->a);
+	const char *near = ws_facts_torch_suggest(ctx->facts, &value->version);
 	if (near) {
 		ws_err_cure(err, "did you mean \"%s\"?", near);
 	}

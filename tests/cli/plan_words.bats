@@ -30,6 +30,29 @@ point() {
 	[[ $output == *"torch '2.12.0' is unknown, and was not looked up"*'did you mean "2.12.1"?'* ]]
 	run -3 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.51 --python 3.12 --arch 9.0
 	[[ $output == *'did you mean "2.5.1"?'* ]]
+	run -3 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.99.0 --python 3.12 --arch 9.0
+	[[ $output == *'did you mean "2.15.0"?'* ]]
+}
+
+@test "a Python that this host lacks is known before any download" {
+	local which=(causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0)
+	mkdir empty
+	local nothing=(-u PYENV_ROOT -u UV_PYTHON_INSTALL_DIR -u XDG_DATA_HOME PATH=/nowhere HOME="$PWD/empty")
+	run -0 env "${nothing[@]}" "$WHEELSMITH" plan --json "${which[@]}"
+	[ "$(jq -r '.cells[] | "\(.decision) \(.rule)"' <<< "$output")" = "excluded no-python" ]
+	run -3 env "${nothing[@]}" "$WHEELSMITH" plan --strict "${which[@]}"
+	[[ $output == *"no Python 3.12 on this host"* ]]
+	run -3 env "${nothing[@]}" "$WHEELSMITH" build --offline "${which[@]}"
+	[[ $output == *"no Python 3.12 on this host"* ]]
+}
+
+@test "a package that does not use torch needs none on the command line" {
+	mkdir -p recipes/demo-ops
+	echo '{"name": "demo-ops", "version": "1.0", "source": [{"folder": "."}], "extensions": [{"module": "demo_ops.libdemo", "binding": "c-abi", "sources": ["a.cu"]}]}' > recipes/demo-ops/1.0.json
+	run -0 "$WHEELSMITH" plan --json demo-ops==1.0 --cuda 13.0 --arch 8.6 --recipes recipes
+	[ "$(jq -r '.cells[].cell' <<< "$output" | cut -d/ -f1,2)" = "demo-ops-1.0/cu13.0" ]
+	run -3 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --cuda 13.0 --arch 8.6
+	[[ $output == *"'causal-conv1d' needs torch, and none is selected"*"--torch"* ]]
 }
 
 @test "a platform is an option as a matrix has it" {

@@ -66,6 +66,19 @@ WS_TEST(axes_have_defaults)
 	assert_true(m.fallback_on_no_candidate);
 }
 
+WS_TEST(a_toolkit_alone_selects_no_torch)
+{
+	struct ws_typed typed = {0};
+	struct ws_matrix m;
+	struct ws_err err;
+	add(&typed.packages, "p==1", a);
+	add(&typed.cuda, "12.4", a);
+	add(&typed.arch, "8.6", a);
+	assert_ok(ws_typed_matrix(&typed, &m, a, &err), err);
+	assert_int_equal(m.torch_count, 0);
+	assert_string_equal(m.cuda[0].version.text, "12.4");
+}
+
 WS_TEST(mistakes_are_usage_and_have_no_place)
 {
 	static const struct {
@@ -75,6 +88,7 @@ WS_TEST(mistakes_are_usage_and_have_no_place)
 		{"m.json", "2.5.1", NULL, NULL, "'m.json' is not a package", "--matrix m.json"},
 		{"p", "2.5.1", NULL, NULL, "'p' is ", "p==VERSION"},
 		{"p==1", NULL, NULL, NULL, "no torch selected: give --here or --torch V", "--torch 2.5.1"},
+		{"p==1", NULL, NULL, "8.6", "no torch selected", "--cuda 12.4 --arch 8.6"},
 		{"p==1", "two", NULL, NULL, "'two' is ", "2.5.1"},
 		{"p==1", "2.5.1", "12.4.1", NULL, "'12.4.1' is ", "12.4"},
 		{"p==1", "2.5.1", NULL, "sm_90", "'sm_90' is ", "write \"9.0\""},

@@ -1,6 +1,7 @@
 /* test_model_facts.c - conditions at points, look-ups among facts, and names of enums. */
 #include "test.h"
 
+#include "config/facts.h"
 #include "model/facts.h"
 #include "model/matrix.h"
 #include "model/recipe.h"
@@ -253,5 +254,24 @@ WS_TEST(wheels_that_are_known_to_be_bad)
 		}
 		const struct ws_shared_bad *bad = ws_shared_bad_wheel(rules, WS_LEN(rules), &name, &view);
 		assert_int_equal(bad ? bad - rules : -1, wheels[i].rule);
+	}
+}
+
+WS_TEST(the_suggested_release_is_the_nearest_one)
+{
+	static const char *const pairs[][2] = {
+		{"2.99.0", "2.15.0"},
+		{"2.51", "2.5.1"},
+		{"2.12.0", "2.12.1"},
+		{"1.0", "2.3.1"},
+		{"3.0", "2.15.0"},
+	};
+	struct ws_facts facts;
+	struct ws_version version;
+	struct ws_err err;
+	assert_ok(ws_facts_read(WS_SOURCE_DATA_DIR "/matrix/facts", a, &facts, &err), err);
+	for (size_t i = 0; i < WS_LEN(pairs); i++) {
+		assert_true(ws_version_parse(pairs[i][0], a, &version));
+		assert_string_equal(ws_facts_torch_suggest(&facts, &version), pairs[i][1]);
 	}
 }

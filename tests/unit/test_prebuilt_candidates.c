@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "compile.h"
+#include "config/facts.h"
 #include "kit_scene.h"
 #include "make/pins.h"
 #include "model/matrix.h"
@@ -542,4 +543,44 @@ WS_TEST(pins_that_are_renewed_let_servers_be_asked_again)
 	begin_run(&w);
 	assert_ok(try(&w, &err), err);
 	assert_state(&w, 0, WS_CANDIDATE_LOADS);
+}
+
+/* A wheel whose module needs libcudart.so.13, as a build with the shared runtime links it. */
+static const char *
+make_cuda_wheel(struct world *w)
+{
+	const char *dir = ws_test_dir(w->a);
+	const char *const runtime[] = {"-nostdlib", "-Wl,-soname,libcudart.so.13", NULL};
+	ws_test_library(
+		w->a, dir, "libcudart.so", "int cudaGetDeviceCount(int *n) {return *n;}", runtime);
+	const char *const link[] = {
+		"-nostdlib", ws_arena_printf(w->a, "-L%s", dir), "-Wl,--no-as-needed", "-lcudart", NULL};
+	const char *module = ws_test_library(w->a, dir, "libtiny.so",
+		"int cudaGetDeviceCount(int *); int tiny(int *n) {return cudaGetDeviceCount(n);}", link);
+	const char *path = ws_path_join(w->a, dir, NAME, NULL);
+	ws_scene_run(&w->scene, "make_wheel.py", path,
+		ws_arena_printf(w->a, "tiny/libtiny.so=%s", module), NULL);
+	return path;
+}
+
+WS_TEST(a_wheel_without_torch_loads_with_the_runtime_of_its_cuda)
+{
+	WS_AUTO_WORLD struct world w;
+	struct ws_err err;
+	struct ws_cuda_choice cuda = {.name = "13.0"};
+	make_world(&w, a);
+	assert_ok(ws_facts_read(w.data.facts, a, &w.facts, &err), err);
+	assert_true(ws_version_parse("13.0", a, &cuda.version));
+	w.cell.point.cuda = w.product.point.cuda = &cuda;
+	const char *const places[] = {put_in_folder(&w, make_cuda_wheel(&w)), NULL};
+	set_places(&w, places);
+	begin_run(&w);
+	assert_tries(&w);
+	assert_state(&w, 0, WS_CANDIDATE_LOADS);
+	/* The runtime of another CUDA major does not serve. */
+	assert_true(ws_version_parse("12.4", a, &cuda.version));
+	cuda.name = "12.4";
+	begin_run(&w);
+	assert_tries(&w);
+	assert_state(&w, 0, WS_CANDIDATE_FAILS);
 }
