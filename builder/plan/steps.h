@@ -90,8 +90,8 @@ bool ws_rules_hold_everywhere(
 const char *ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a);
 
 /* ---- product.c: the wheels that cells need ----
- * A product depends on some axes, by binding; cells that differ in the other axes share it. Patch
- * releases of torch are never such an axis, Pythons only for pybind, ABIs only below the stable
+ * A product depends on some axes, by binding; cells that differ in the other axes share it. The
+ * patch release of torch never matters, the Python only for pybind, the ABI only below the stable
  * ABI. Labels are dotted and lower case, so that versions sort (PEP 440); two products that differ
  * have different labels. The platform is measured later. */
 

@@ -1,4 +1,4 @@
-/* test_model_manylinux.c - platform tags of wheels, from the measured and the linked versions. */
+/* test_model_machine.c - platform tags of wheels, from the measured and the linked versions. */
 #include "test.h"
 
 #include "model/machine.h"

@@ -1,4 +1,4 @@
-/* test_model_tag.c - wheel names and tags against what `packaging` answers
+/* test_model_wheel_name.c - wheel names and tags against what `packaging` answers
  * (tests/support/tag_oracle.py). cases/tag: its test vectors, the whole order of tags for CPython
  * 3.8 to 3.15 and glibc 2.3 to 3.2, and a corpus generated from a fixed seed. */
 #include "test.h"
