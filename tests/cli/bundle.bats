@@ -297,9 +297,10 @@ link.linkname = "../../../../x"; members[f"trees/{d}/include/evil"] = [link, b""
 
 # The tiny package as an archive to download, with a patch.
 patched_archive() {
-	mkdir www
+	mkdir -p www/x/files
 	serve www
-	tar czf www/tiny.tar.gz -C recipes/tiny --transform 's/^src/tiny-1.0/' src
+	tar czf www/x/files/tiny-1.0.tar.gz -C recipes/tiny --transform 's/^src/tiny-1.0/' src
+	export WHEELSMITH_INDEX=$INDEX
 	printf '%s\n' '--- a/module.cpp' '+++ b/module.cpp' '@@ -3,1 +3,1 @@' \
 		"-$(sed -n 3p recipes/tiny/src/module.cpp)" \
 		"+$(sed -n 3p recipes/tiny/src/module.cpp | sed 's/PyLong_FromLong(42)/PyUnicode_FromString("patched")/')" \
@@ -307,7 +308,7 @@ patched_archive() {
 	rm -r recipes/tiny/src
 	recipe "import hashlib
 sha256 = lambda path: hashlib.sha256(open(path, 'rb').read()).hexdigest()
-r['source'] = [{'archive': 'http://127.0.0.1:$PORT/tiny.tar.gz', 'sha256': sha256('www/tiny.tar.gz')}]
+r['source'] = [{'sdist': 'tiny-1.0.tar.gz', 'sha256': sha256('www/x/files/tiny-1.0.tar.gz')}]
 r['patches'] = [{'file': 'answer.patch', 'sha256': sha256('recipes/tiny/answer.patch')}]"
 }
 

@@ -34,7 +34,7 @@ named_command() { # TEXT
 	echo '// changed' >> recipes/tiny/src/kernel.cpp
 	build --offline --locked
 	[ "$status" -eq 3 ]
-	command=$(named_command 'as it should be:')
+	command=$(named_command 'if the change is intended:')
 	[ "$command" = "lock --matrix m.json --store $WHEELSMITH_STORE --update tiny" ]
 	eval "ws $command"
 	[ "$status" -eq 0 ]
@@ -51,7 +51,7 @@ named_command() { # TEXT
 	echo '// again' >> recipes/tiny/src/kernel.cpp
 	ws build "${package[@]}" --cuda 13.0 --offline --locked
 	[ "$status" -eq 3 ]
-	eval "ws $(named_command 'as it should be:')"
+	eval "ws $(named_command 'if the change is intended:')"
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == "$WHEELSMITH_STORE/locks/"*": 1 sources, 1 CUDA kits, 1 torch releases"* ]]
 	ws build "${package[@]}" --cuda 13.0 --offline --locked
@@ -83,8 +83,8 @@ login_node() {
 @test "pins are kept when a later download fails" {
 	serve "$BASE/www"
 	mkdir -p recipes/zero
-	jq -n --arg url "http://127.0.0.1:$PORT/x/none.tar.gz" '{name: "zero", version: "1.0",
-		source: [{archive: $url, sha256: (64 * "0")}], python: {packages: ["zero"]}}' > recipes/zero/1.0.json
+	jq -n '{name: "zero", version: "1.0", source: [{sdist: "zero-1.0.tar.gz", sha256: (64 * "0")}],
+		python: {packages: ["zero"]}}' > recipes/zero/1.0.json
 	matrix m.json '"packages": ["tiny==1.0", "zero==1.0"]'
 	jq 'del(.sources)' m.lock.json > base.json
 	local command
