@@ -139,46 +139,6 @@ import_in() { # VENV CODE
 	[ "$status" -eq 0 ]
 }
 
-# The names in the module of the newest build that begin with has_ or from_.
-offered() {
-	rm -rf out
-	python3 -m zipfile -e "$output" out
-	nm -D --defined-only out/tiny/_C*.so | sed -nE 's/.* ((has|from)_.*)/\1/p' | sort | xargs
-}
-
-@test "an override changes flags, sources and libraries where its condition holds, and only there" {
-	only_host
-	recipe 'e.update({"cxx_flags": ["-DOLD", "-DBOTH"], "link_flags": ["-Wl,--defsym=has_old_link=0"]})'
-	recipe 'e["overrides"] = [{"when": {"cuda": ">=13"},
-		"add_cxx_flags": ["-DNEW"], "add_nvcc_flags": ["-DNEW"], "add_link_flags": ["-lz"],
-		"remove_flags": ["-DOLD", "-Wl,--defsym=has_old_link=0"],
-		"remove_sources": ["kernel.cpp"], "add_sources": ["other.cu"]}]'
-	local name
-	for name in OLD NEW BOTH; do
-		printf '#ifdef %s\nextern "C" void has_%s() {}\n#endif\n' $name ${name,,}
-	done >> recipes/tiny/src/module.cpp
-	echo 'extern "C" void from_kernel() {}' >> recipes/tiny/src/kernel.cpp
-	cat > recipes/tiny/src/other.cu <<- 'END'
-		#ifdef NEW
-		extern "C" const char *zlibVersion(void);
-		extern "C" const char *from_other() { return zlibVersion(); }
-		#endif
-		extern "C" void tiny_add(float *) {}
-	END
-	build
-	[ "$status" -eq 0 ]
-	[ "$(ran)" = $'check tiny\ncompile module.cpp\ncompile other.cu\nlink tiny._C.so\npack tiny' ]
-	[ "$(offered)" = "from_other has_both has_new" ]
-	readelf -d out/tiny/_C*.so | grep -q 'libz.so.1'
-	# The same at a point where it does not hold.
-	recipe 'e["overrides"][0]["when"]["cuda"] = "<13"'
-	build
-	[ "$status" -eq 0 ]
-	[ "$(ran)" = $'check tiny\ncompile kernel.cpp\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
-	[ "$(offered)" = "from_kernel has_both has_old has_old_link" ]
-	not grep -q 'libz' <(readelf -d out/tiny/_C*.so)
-}
-
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
 second_python() {
 	local python
@@ -606,8 +566,11 @@ missing_python() {
 	"$WHEELSMITH" build --matrix m.json
 	rm -rf dist
 	matrix m.json "\"python\": [\"$PY\", \"$MISSING\"]"
-	run --separate-stderr "$WHEELSMITH" build --matrix m.json
+	run --separate-stderr "$WHEELSMITH" plan --matrix m.json --strict
 	[ "$status" -eq 3 ]
 	[[ "$stderr" == *"no Python $MISSING on this host"* ]]
+	run --separate-stderr "$WHEELSMITH" build --matrix m.json
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"1 excluded"* ]]
 	[ "$(ls dist/*.whl | wc -l)" -eq 1 ]
 }
