@@ -172,7 +172,7 @@ static const struct ws_field row_fields[] = {
 	WS_VALUE("cause", struct row, cause, WS_ALWAYS, NULL),
 	WS_LIST(
 		"evidence", struct row, evidence, evidence_count, WS_ALWAYS, "the reasons, a line each"),
-	WS_LIST("cures", struct row, cures, cure_count, WS_ALWAYS, "what to do, a line each"),
+	WS_LIST("cures", struct row, cures, cure_count, WS_ALWAYS, "steps that help, a line each"),
 	WS_VALUE("line", struct row, line, WS_ALWAYS, "number of the line with the sign, from 1"),
 	WS_VALUE("text", struct row, text, WS_ALWAYS, "that line, or the part around the sign"),
 	WS_MAP("captures", struct row, captures, capture_count, capture_table, WS_ALWAYS,

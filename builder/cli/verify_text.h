@@ -18,7 +18,7 @@ void ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order 
 void ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a);
 
-/** The best verdict of the places: a wheel that loads somewhere is of use. */
+/** The best verdict of the places: a wheel that loads in one place is useful. */
 enum ws_finding_verdict ws_verify_text_best(const struct ws_wheel_verdict *verdict);
 
 #endif

@@ -62,7 +62,7 @@ extern const struct ws_type ws_type_either;   /**< int: a boolean as 0 or 1 */
 		WS_ONE(owner, path free_threaded, "free_threaded", ws_type_either) \
 	}
 
-/** A condition that always holds: what a table's struct starts from. */
+/** A condition that always holds: the initial value in a table's struct. */
 #define WS_CONDITION_ANY ((struct ws_condition){.cxx11abi = -1, .free_threaded = -1})
 
 /* ---- package indexes by role ---- */

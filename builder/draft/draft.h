@@ -18,7 +18,7 @@
 
 struct ws_json;
 
-/** The older recipe that an update starts from. */
+/** The older recipe, the base of an update. */
 struct ws_draft_base {
 	const struct ws_json *recipe;
 	const char *folder; /**< its sources, unpatched */

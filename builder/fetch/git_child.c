@@ -22,7 +22,7 @@ struct fetch {
 	struct ws_git_outcome outcome; /* FAILED until the child has ended well */
 };
 
-/* The variables for proxies and certificates; no others are passed on. */
+/* The variables for proxies and certificates; the child gets no others. */
 static const char *const *
 environment(const struct ws_git_config *config, struct ws_arena *a)
 {

@@ -9,7 +9,7 @@
  * - A refused connection ends waiting calls, unless the server responded earlier: then it may be
  *   restarting, and connecting is retried for 15 s.
  * - After GOAWAY open calls finish, others go over a new connection.
- * - A quiet connection is pinged, which tells a slow answer from a dead server.
+ * - A ping on a quiet connection distinguishes a slow answer from a dead server.
  *
  * A caller with nothing else to do uses ws_rpc_run. A caller with an event loop starts calls, and
  * calls ws_rpc_turn whenever ws_rpc_fd is readable, and at least every 100 ms. Not thread-safe.

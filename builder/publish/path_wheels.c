@@ -212,7 +212,7 @@ find_candidates(const struct making *m, const struct path *path, size_t from, si
 	return found;
 }
 
-/* The index after the last entry of the release of entry @a from. */
+/* Returns the end of the release at index @a from: one after its last entry. */
 static size_t
 end_of_release(const struct ws_index_catalog *catalog, size_t from)
 {

@@ -38,7 +38,7 @@ enum {
 	NVCC = 1 << WS_FLAG_NVCC,
 	LINK = 1 << WS_FLAG_LINK,
 	HANDED_ON = 1 << 3,
-	TO_X86_64 = 1 << 4, /* the machine that is compiled for */
+	TO_X86_64 = 1 << 4, /* the target machine */
 	TO_AARCH64 = 1 << 5,
 	COMPILER = CXX | HANDED_ON,
 	DRIVER = CXX | LINK | HANDED_ON,

@@ -127,7 +127,7 @@ helps() { # golden's name, command...
        \`wheelsmith --help\` lists the commands" ]
 }
 
-@test "a closed standard output is an error that says so" {
+@test "a closed standard output is a reported error" {
 	run -5 --separate-stderr bash -c '"$1" plan causal-conv1d==1.5.3.post1 --torch 2.5.1 --python 3.11 --arch 9.0 >&-' - \
 		"$WHEELSMITH"
 	[[ $stderr == *"cannot write to the standard output: Bad file descriptor" ]]

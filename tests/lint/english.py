@@ -4,14 +4,14 @@
 Reads comments and string literals of C, CUDA and C++; comments and docstrings of Python; comments of shell,
 CMake and bats; names of tests; Markdown and man pages. Kinds:
 
-  1  the sentence begins with What, Who, Whoever, Those, "One that", "Of ..." or "But for"
-  2  its subject is nobody, none or nothing
-  3  a program speaks, knows or believes
-  4  it ends in a preposition
-  5  old forms: "is no X", "but for", "of before", "as ever", "in vain", ...
+  1  the sentence begins with `What`, `Who`, `Whoever`, `Those`, `One that`, `Of` or `But for`
+  2  its subject is `nobody`, `none` or `nothing`
+  3  a program `says`, `knows` or `believes`
+  4  a preposition is its last word
+  5  old forms: `is no X`, `but for`, `of before`, `as ever`, `in vain`, ...
 
-Without PATH: the whole repository. Kinds 1, 2, 4 and 5 must not occur. Sentences of kind 3 may stand in
-english.allowed, beside this file, at most 60, one a line: PATH: SENTENCE -- REASON. Exit status 1 when a
+Without PATH: the whole repository. Kinds 1, 2, 4 and 5 must not occur. english.allowed, beside this file, lists the
+sentences of kind 3 that are right as they are, at most 60, one a line: PATH: SENTENCE -- REASON. Exit status 1 when a
 sentence is left or an entry of english.allowed matches none.
 """
 import argparse
@@ -41,6 +41,8 @@ KINDS = {
                   r"\bis of use\b|\bstands? (?:in|there|beside|for itself)\b|\bgoes along\b|\bin vain\b|\bunheard\b|"
                   r"\bunasked\b|\bof its own kind\b", re.I),
 }
+# Right in a message: a part of a longer one, "nothing to build", "there is no file X".
+NOT_OF_MESSAGES = re.compile(r"^(?:Of|One of)\b|\b(?:which )?nothing (?:to|provides|is known|matches)\b|\bthere (?:is|are) no\b", re.I)
 QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|(?<!\w)'[^'\n]*'")
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cpp", ".py", ".bats", ".bash", ".sh", ".md", ".proto", ".scd", ".cmake", "CMakeLists.txt")
 # Records of measurements stay as they were written; inputs of tests are other people's texts.
@@ -170,7 +172,7 @@ def found_in(path):
     for line, block in texts(path, text):
         for short, sentence in sentences(block):
             for kind, pattern in KINDS.items():
-                if short and (kind == 4 or re.match(r"(?:Of|One of)\b", sentence)):  # a part of a longer message
+                if short and (kind == 4 or NOT_OF_MESSAGES.search(sentence)):
                     continue
                 if pattern.search(sentence):
                     yield line, kind, sentence

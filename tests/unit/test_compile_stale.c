@@ -7,7 +7,7 @@
  *           "-- PATH" for one that goes. Paths begin in the source tree, "/x" in the folder
  *           outside; <SP> is a blank, <CR> a carriage return. The source tree is "src" to the
  *           compiler, so "src/a.cpp" of it is compiled as src/src/a.cpp, with -Isrc/one -Isrc/two.
- *   @expect "hit", or "ran: why"; before it what the first build warned of
+ *   @expect "hit", or "ran: why"; before it the warnings of the first build
  *
  * The random part makes layouts by a fixed seed: WS_STALE_COUNT of them from WS_STALE_FIRST on, 40
  * without it. */

@@ -577,7 +577,7 @@ WS_TEST(a_wheel_without_torch_loads_with_the_runtime_of_its_cuda)
 	begin_run(&w);
 	assert_tries(&w);
 	assert_state(&w, 0, WS_CANDIDATE_LOADS);
-	/* The runtime of another CUDA major does not serve. */
+	/* The runtime of a different CUDA major does not serve. */
 	assert_true(ws_version_parse("12.4", a, &cuda.version));
 	cuda.name = "12.4";
 	begin_run(&w);

@@ -84,7 +84,7 @@ WS_TEST(an_answer_counts_until_something_that_it_names_looks_otherwise)
 		utimensat(AT_FDCWD, other, (struct timespec[]){before.st_mtim, before.st_mtim}, 0), 0);
 	assert_int_equal(rename(other, s.named), 0);
 	assert_true(is_asked(&s, "three", a));
-	/* It was too young to rely on. */
+	/* The answer was too young to be kept. */
 	assert_true(is_asked(&s, "four", a));
 	settle();
 	assert_contains(ask(&s), "four");

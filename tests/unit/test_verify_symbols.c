@@ -359,7 +359,7 @@ WS_TEST(a_different_cuda_is_recognised_by_its_library)
 {
 	struct world w = make_world("2.11.0", a);
 	static const char *const flags[] = {"-L.", "-Wl,--no-as-needed", "-l:libcudart.so.12", NULL};
-	w.place.library_count--; /* nobody brings libcudart.so.12 */
+	w.place.library_count--; /* no package has libcudart.so.12 */
 	struct ws_symbols symbols = judge(&w,
 		"extern \"C\" int cudaGetLastError(); int f() { return cudaGetLastError(); }", true, flags);
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);

@@ -9,7 +9,7 @@ from tree import is_aside, is_own
 
 MOST_FILES, MOST_MISSING, LONGEST_NAME = 3000, 8, 300
 ENDINGS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp")
-# torch.h does with TORCH_API_INCLUDE_EXTENSION_H, which every extension is compiled with.
+# torch.h does so with TORCH_API_INCLUDE_EXTENSION_H, which every extension defines.
 PYTHON = ("torch/extension.h", "torch/torch.h", "torch/python.h", "Python.h", "pybind11/", "torch/csrc/utils/pybind.h")
 TORCH = ("torch/", "ATen/", "c10/")
 STABLE = ("torch/csrc/stable/", "torch/headeronly/", "torch/csrc/inductor/aoti_torch/c/")

@@ -107,8 +107,7 @@ template <int D> struct value_words {
 	{
 		return __byte_perm(w[2 * second][x / 2], w[2 * second + 1][x / 2], x & 1 ? 0x7632 : 0x5410);
 	}
-	/** The column of the head dimension that accumulator @a x of lane quad member @a c starts
-	 * at. */
+	/** The first column of the head dimension in accumulator @a x of lane quad member @a c. */
 	static WSK_DEVICE int
 	column(int x, int half)
 	{

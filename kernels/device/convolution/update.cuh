@@ -59,7 +59,7 @@ template <int W, int N> struct update_taps {
 	float w[W][N], bias[N];
 };
 
-/** One element, or pieces of several: what the loop over rows is written in. */
+/** One element, or pieces of several: the type in the loop over rows. */
 template <typename E, int N> struct some {
 	piece<E, N> v;
 	WSK_DEVICE void
