@@ -1,9 +1,8 @@
-/* table.c - writing, printing and comparing records. Reading is in table_read.c. */
+/* table.c - writing records. Reading is in table_read.c. */
 #include "base/table.h"
 
 #include "base/arena.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define TYPE(stem, c_type, its_kind, one, many) \
@@ -48,9 +47,6 @@ static const void *
 item_at(const struct ws_field *f, const void *record, size_t i)
 {
 	const char *items = *(const char *const *)(const void *)((const char *)record + f->at);
-	if (f->flags & WS_FIELD_POINTER) {
-		return ((const void *const *)(const void *)items)[i];
-	}
 	return items + i * (f->size ? f->size : f->type->size);
 }
 
@@ -213,86 +209,4 @@ ws_table_text(const struct ws_table *table, const void *record, enum ws_json_lay
 	struct ws_json_writer *w = ws_json_begin_object();
 	ws_table_write_members(w, table, record);
 	ws_json_finish(w, layout, out);
-}
-
-const struct ws_field *
-ws_table_difference(const struct ws_table *table, const void *x, const void *y)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct ws_table one = {NULL, &table->fields[i], 1};
-		WS_AUTO_BUF struct ws_buf text_x = {0};
-		WS_AUTO_BUF struct ws_buf text_y = {0};
-		ws_table_text(&one, x, WS_JSON_COMPACT, &text_x);
-		ws_table_text(&one, y, WS_JSON_COMPACT, &text_y);
-		if (!ws_same(ws_buf_text(&text_x), ws_buf_text(&text_y))) {
-			return &table->fields[i];
-		}
-	}
-	return NULL;
-}
-
-/* ---- rows ---- */
-
-static const char *
-row_text(const struct ws_field *f, const void *value, struct ws_arena *a)
-{
-	if (f->type->row) {
-		return f->type->row(value, a);
-	}
-	return f->type->kind == WS_KIND_BOOL    ? (*(const bool *)value ? "yes" : "no")
-		: f->type->kind == WS_KIND_UNSIGNED ? ws_arena_printf(a, "%" PRIu64, unsigned_at(f, value))
-		: f->type->kind == WS_KIND_SIGNED   ? ws_arena_printf(a, "%" PRId64, signed_at(f, value))
-											: string_at(f, value, a);
-}
-
-struct row {
-	const char *label, *text;
-};
-
-typedef WS_VEC(struct row) row_list;
-
-static void
-collect_rows(const struct ws_table *table, const void *record, struct ws_arena *a, row_list *rows)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct ws_field *f = &table->fields[i];
-		bool object = f->type->kind == WS_KIND_OBJECT;
-		if (is_empty(f, record) || (object && f->flags & WS_FIELD_LIST)) {
-			continue;
-		}
-		if (object) {
-			collect_rows(table_of(f), value_at(f, record), a, rows);
-			continue;
-		}
-		WS_AUTO_BUF struct ws_buf text = {0};
-		size_t count = f->flags & WS_FIELD_LIST ? count_items(f, record) : 1;
-		for (size_t k = 0; k < count; k++) {
-			const void *value =
-				f->flags & WS_FIELD_LIST ? item_at(f, record, k) : value_at(f, record);
-			const char *part = row_text(f, value, a);
-			ws_buf_printf(&text, "%s%s", k > 0 ? ", " : "", part ? part : "");
-		}
-		char *label = ws_arena_strdup(a, f->key);
-		for (char *c = label; *c; c++) {
-			*c = *c == '_' ? ' ' : *c;
-		}
-		*ws_vec_push(rows, a) = (struct row){label, ws_buf_copy(&text, a)};
-	}
-}
-
-void
-ws_table_rows(const struct ws_table *table, const void *record, unsigned indent, struct ws_buf *out)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	row_list rows = {0};
-	size_t width = 0;
-	collect_rows(table, record, a, &rows);
-	for (size_t i = 0; i < rows.len; i++) {
-		size_t len = strlen(rows.at[i].label);
-		width = len > width ? len : width;
-	}
-	for (size_t i = 0; i < rows.len; i++) {
-		ws_buf_printf(
-			out, "%*s%-*s  %s\n", (int)indent, "", (int)width, rows.at[i].label, rows.at[i].text);
-	}
 }

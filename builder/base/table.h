@@ -2,13 +2,11 @@
  * table.h - one table describes a record
  *
  * A record is a struct. Its table lists the members: key in JSON, type, offset, when the key is
- * written, meaning. The table serves five purposes:
+ * written, meaning. The table serves three purposes:
  *
  * - ws_object_read reads what a person wrote and reports each mistake with its place;
  * - ws_table_parse reads what a program wrote: unknown keys are skipped, a mistake is "damaged";
  * - ws_table_write writes JSON;
- * - ws_table_rows prints a label and a value per line;
- * - ws_table_difference compares two records;
  *
  * and the files in schemas/ are generated from it (tests/unit/schema.h). The owner of the table
  * checks what members mean together.
@@ -59,7 +57,7 @@ enum ws_value_kind {
 	WS_KIND_JSON,     /**< const struct ws_json *, written unchanged; empty: NULL */
 };
 
-/** How one value is read, written and printed. */
+/** How one value is read and written. */
 struct ws_type {
 	const char *name;   /**< "a version", in "expected ..., got ..." */
 	const char *plural; /**< "versions" */
@@ -73,8 +71,6 @@ struct ws_type {
 	enum ws_value_kind kind;
 	/** KIND_OTHER: the text in JSON; NULL result: empty. */
 	const char *(*text)(const void *value, struct ws_arena *a);
-	/** The text in rows; NULL: as in JSON. */
-	const char *(*row)(const void *value, struct ws_arena *a);
 	const char *schema; /**< its JSON Schema, an object without "description"; NULL: by kind */
 };
 
@@ -97,7 +93,7 @@ enum ws_field_flags {
 	WS_FIELD_LIST = 2,     /**< a list: a pointer to the first item, and a size_t */
 	WS_FIELD_UNIQUE = 4,   /**< no text may appear twice in the list */
 	WS_FIELD_NULL = 8,     /**< an empty value is written as null; null is read as empty */
-	WS_FIELD_POINTER = 16, /**< the member, or each item, is a pointer to the object */
+	WS_FIELD_POINTER = 16, /**< the member is a pointer to the object; not with LIST */
 	WS_FIELD_MAP = 32, /**< with LIST: an object in JSON. Its items have two fields: key, value */
 
 	/** The three ways in which records are written. */
@@ -193,7 +189,7 @@ extern const struct ws_type ws_value_text, ws_value_digest, ws_value_bool, ws_va
 		.key = (json_key), .type = &ws_value_object, .flags = (how), .table = &(its_table), \
 		.meaning = (what) \
 	}
-/** Lists: plain values; values whose type is named; objects; pointers to objects. */
+/** Lists: plain values; values whose type is named; objects. */
 #define WS_LIST(key, owner, member, counter, how, meaning) \
 	WS_FIELD_OF(key, owner, member, WS_TYPE_OF(*((owner *)0)->member), (how) | WS_FIELD_LIST, \
 		meaning, .count_at = offsetof(owner, counter))
@@ -204,10 +200,6 @@ extern const struct ws_type ws_value_text, ws_value_digest, ws_value_bool, ws_va
 	WS_FIELD_OF(key, owner, member, &ws_value_object, (how) | WS_FIELD_LIST, meaning, \
 		.count_at = offsetof(owner, counter), .table = &(its_table), \
 		.size = sizeof(*((owner *)0)->member))
-#define WS_LIST_POINTED(key, owner, member, counter, its_table, how, meaning) \
-	WS_FIELD_OF(key, owner, member, &ws_value_object, (how) | WS_FIELD_LIST | WS_FIELD_POINTER, \
-		meaning, .count_at = offsetof(owner, counter), .table = &(its_table), \
-		.size = sizeof(**((owner *)0)->member))
 /** An object in JSON, from a list of pairs; @a its_table has two fields, the key and the value. */
 #define WS_MAP(key, owner, member, counter, its_table, how, meaning) \
 	WS_FIELD_OF(key, owner, member, &ws_value_object, (how) | WS_FIELD_LIST | WS_FIELD_MAP, \
@@ -244,7 +236,7 @@ bool ws_expect(
 bool ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
 	const char *const *words, size_t count);
 
-/* ---- writing, printing, comparing ---- */
+/* ---- writing ---- */
 
 /** Adds the record as an object; @a key is NULL in a list and at the top. */
 void ws_table_write(
@@ -255,17 +247,5 @@ void ws_table_write_members(
 /** Appends the record as a JSON text of its own. */
 void ws_table_text(const struct ws_table *table, const void *record, enum ws_json_layout layout,
 	struct ws_buf *out);
-
-/**
- * Appends a line for each member that is not empty: @a indent blanks, the key as a label ('_' is
- * printed as a blank), the value. Labels have one width. Lists are joined by ", "; the members of
- * an object follow as rows of their own; lists of objects are left out.
- */
-void ws_table_rows(
-	const struct ws_table *table, const void *record, unsigned indent, struct ws_buf *out);
-
-/** The first field whose values differ, compared as JSON; NULL: the records are equal. */
-const struct ws_field *ws_table_difference(
-	const struct ws_table *table, const void *x, const void *y);
 
 #endif

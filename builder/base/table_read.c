@@ -244,7 +244,7 @@ read_value(struct ws_reader *r, const struct ws_field *f, const struct ws_json *
 static size_t
 item_size(const struct ws_field *f)
 {
-	return f->flags & WS_FIELD_POINTER ? sizeof(void *) : f->size ? f->size : f->type->size;
+	return f->size ? f->size : f->type->size;
 }
 
 static void

@@ -1,4 +1,4 @@
-/* test_base_table.c - one table reads, writes, prints and compares a record. */
+/* test_base_table.c - one table reads and writes a record. */
 #include "test.h"
 
 #include "base/table.h"
@@ -38,8 +38,6 @@ struct sample {
 	const struct part *best;
 	const struct part *parts;
 	size_t part_count;
-	const struct part **others;
-	size_t other_count;
 	const char *const *tags;
 	size_t tag_count;
 	const struct group *groups;
@@ -102,7 +100,6 @@ static const struct ws_field fields[] = {
 	WS_OBJECT("before", struct sample, before, size_table, WS_IF_ANY, NULL),
 	WS_POINTED("best", struct sample, best, part_table, WS_OR_NULL, NULL),
 	WS_LIST_OF("parts", struct sample, parts, part_count, part_table, WS_ALWAYS, NULL),
-	WS_LIST_POINTED("others", struct sample, others, other_count, part_table, WS_IF_ANY, NULL),
 	WS_LIST("tags", struct sample, tags, tag_count, WS_IF_ANY, NULL),
 	WS_MAP("groups", struct sample, groups, group_count, group_table, WS_IF_ANY, NULL),
 	WS_VALUE("extra", struct sample, extra, WS_IF_ANY, NULL),
@@ -118,7 +115,7 @@ static const char whole[] =
 	"\"now\":{\"size\":1,\"installed\":2},\"before\":{\"size\":3,\"installed\":0},"
 	"\"best\":{\"name\":\"x\",\"cuda\":true},\"parts\":[{\"name\":\"a\"},{\"name\":\"b\",\"cuda\":"
 	"true}],"
-	"\"others\":[{\"name\":\"c\"}],\"tags\":[\"t\",\"u\"],\"groups\":{\"g\":1,\"h\":0},"
+	"\"tags\":[\"t\",\"u\"],\"groups\":{\"g\":1,\"h\":0},"
 	"\"extra\":{\"k\":[1,null]}}";
 
 static const char least[] = "{\"schema\":\"wheelsmith.sample/"
@@ -164,7 +161,6 @@ WS_TEST(every_member_is_read)
 	assert_int_equal(s.before.packed, 3);
 	assert_true(s.best->cuda);
 	assert_int_equal(s.part_count, 2);
-	assert_string_equal(s.others[0]->name, "c");
 	assert_string_equal(s.tags[1], "u");
 	assert_string_equal(s.groups[0].name, "g");
 	assert_int_equal(s.groups[0].count, 1);
@@ -213,48 +209,4 @@ WS_TEST(a_damaged_record_is_an_error_with_the_reason)
 		assert_contains(err.text, cases[i][2]);
 		assert_false(parse(text, &s, a, NULL));
 	}
-}
-
-WS_TEST(rows_have_a_label_and_a_value)
-{
-	struct ws_err err = {0};
-	struct sample s;
-	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(parse(whole, &s, a, &err), err);
-	s.shift = 0;
-	s.digest.hex[0] = '\0';
-	s.extra = NULL;
-	s.group_count = 0;
-	ws_table_rows(&table, &s, 2, &out);
-	assert_string_equal(ws_buf_text(&out),
-		"  schema           wheelsmith.sample/1\n"
-		"  name             demo\n"
-		"  mood             bad\n"
-		"  bytes            18446744073709551615\n"
-		"  threads at most  4294967295\n"
-		"  low              -2147483648\n"
-		"  done             yes\n"
-		"  version          2.5\n"
-		"  size             1\n"
-		"  installed        2\n"
-		"  size             3\n"
-		"  name             x\n"
-		"  cuda             yes\n"
-		"  tags             t, u\n");
-}
-
-WS_TEST(the_first_difference_is_found)
-{
-	struct ws_err err = {0};
-	struct sample x, y;
-	assert_ok(parse(whole, &x, a, &err), err);
-	assert_ok(parse(whole, &y, a, &err), err);
-	assert_null(ws_table_difference(&table, &x, &y));
-	y.before.installed++;
-	assert_string_equal(ws_table_difference(&table, &x, &y)->key, "before");
-	y.why = "a reason";
-	assert_string_equal(ws_table_difference(&table, &x, &y)->key, "why");
-	y = x;
-	y.tag_count = 0;
-	assert_string_equal(ws_table_difference(&table, &x, &y)->key, "tags");
 }
