@@ -5,10 +5,6 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WINDOW_BYTES ((size_t)64 << 10)
 
 struct ws_inflate {

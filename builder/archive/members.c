@@ -2,9 +2,6 @@
 
 #include "base/fs.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 #define NAME_MOST 1024
 #define RATIO_FLOOR ((uint64_t)64 << 20)
 

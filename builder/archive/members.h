@@ -22,8 +22,6 @@
 #include "base/arena.h"
 #include "base/crypto.h"
 
-#include <stdint.h>
-
 enum ws_member_kind {
 	WS_MEMBER_FILE,
 	WS_MEMBER_LINK,      /**< symbolic */

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <unistd.h>
 
 #define PIECE_BYTES ((size_t)64 << 10)
 

@@ -11,8 +11,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#include <stddef.h>
-
 struct ws_tar;
 
 /** Writes to @a fd, which is borrowed; @a name is for messages. Drop it after use. NULL on

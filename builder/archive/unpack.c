@@ -4,14 +4,12 @@
 
 #include "archive/zip.h"
 #include "base/fs.h"
-#include "base/source.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include <errno.h>
 #include <locale.h>
-#include <string.h>
 
 /* ---- zipped sources ---- */
 

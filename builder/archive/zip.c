@@ -5,10 +5,6 @@
 #include "archive/zip_format.h"
 #include "base/fs.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define CENTRAL_MAGIC 0x02014b50u   /* [4.3.12] */
 #define END_MAGIC 0x06054b50u       /* [4.3.16] */
 #define END64_MAGIC 0x06064b50u     /* [4.3.14] */

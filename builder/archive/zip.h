@@ -16,7 +16,6 @@
 #ifndef WS_ARCHIVE_ZIP_H
 #define WS_ARCHIVE_ZIP_H
 
-#include "base/arena.h"
 #include "base/crypto.h"
 #include "base/source.h"
 #include "base/text.h"

@@ -3,8 +3,6 @@
 #include "archive/inflate.h"
 #include "archive/zip_format.h"
 
-#include <stdlib.h>
-
 #define LOCAL_MAGIC 0x04034b50u
 #define DESCRIPTOR_MAGIC 0x08074b50u /* [4.3.9.3] */
 

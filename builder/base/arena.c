@@ -2,11 +2,6 @@
  * that is larger than a block gets a block of its own. */
 #include "base/arena.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_BLOCK ((size_t)4096)
 #define LARGEST_BLOCK ((size_t)1 << 20)
 #define ALIGNMENT _Alignof(max_align_t)

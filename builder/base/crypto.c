@@ -2,16 +2,12 @@
 #include "base/crypto.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct ws_hasher {
 	EVP_MD_CTX *context;

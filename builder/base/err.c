@@ -4,9 +4,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it, and
  * no name in it begins a line, unless it has @a lines. */

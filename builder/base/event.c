@@ -4,7 +4,6 @@
 #include "base/arena.h"
 
 #include <assert.h>
-#include <stdarg.h>
 
 void
 ws_events_add(struct ws_events *events, struct ws_sink *sink)

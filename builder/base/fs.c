@@ -1,18 +1,11 @@
 /* fs.c - paths as text, reading, removing, walking. fs_write.c writes. */
 #include "base/fs.h"
 
-#include "base/arena.h"
-
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 /* ---- paths as text ---- */
 

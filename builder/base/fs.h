@@ -7,11 +7,9 @@
 #ifndef WS_BASE_FS_H
 #define WS_BASE_FS_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
 
-#include <stdint.h>
 #include <sys/stat.h>
 
 /** Joins with single slashes; the last argument must be NULL. An absolute part restarts. */

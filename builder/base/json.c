@@ -5,9 +5,6 @@
 
 #include "base/fs.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define LARGEST_FILE ((size_t)64 << 20)

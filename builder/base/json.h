@@ -8,11 +8,8 @@
 #ifndef WS_BASE_JSON_H
 #define WS_BASE_JSON_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
-
-#include <stdint.h>
 
 enum ws_json_kind {
 	WS_JSON_NULL,

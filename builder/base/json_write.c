@@ -1,12 +1,9 @@
 /* json_write.c - the text grows on one line; the pretty layout is made at the end. Escapes are
  * those of RFC 8259 section 7. */
 #include "base/json.h"
-#include "base/text.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEEPEST 64
 #define WIDEST 96 /* a list of plain values stands on one line up to this column */

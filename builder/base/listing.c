@@ -1,10 +1,6 @@
 #include "base/listing.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int
 ws_tree_entry_cmp(const void *x, const void *y)

@@ -1,14 +1,10 @@
 /* out.c - the two streams, and escape codes of terminals (ECMA-48 EL). */
 #include "base/out.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "base/user_env.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 static unsigned

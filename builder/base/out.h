@@ -9,9 +9,6 @@
 
 #include "base/err.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 struct ws_user_env;
 
 struct ws_out {

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 static bool
 is_unchanged(const struct ws_file_source *file)

@@ -9,7 +9,6 @@
 
 #include "base/err.h"
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 

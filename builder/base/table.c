@@ -1,10 +1,6 @@
 /* table.c - writing records. Reading is in table_read.c. */
 #include "base/table.h"
 
-#include "base/arena.h"
-
-#include <string.h>
-
 #define TYPE(stem, c_type, its_kind, one, many) \
 	const struct ws_type ws_value_##stem = { \
 		.name = (one), .plural = (many), .size = sizeof(c_type), .kind = (its_kind)}

@@ -1,12 +1,9 @@
 /* table_read.c - reading an object by its table. The types of people's values are in
  * config/values.c. */
 #include "base/table.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool
 ws_type_err(struct ws_reader *r, const struct ws_json *value, const char *name)

@@ -1,12 +1,6 @@
 /* text.c - views, buffers, UTF-8, fields, suggestions. */
 #include "base/text.h"
 
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct ws_str
 ws_str_of(const char *text)
 {

@@ -10,10 +10,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct ws_str {
 	const char *s; /**< not terminated; may be NULL when n is 0 */
 	size_t n;      /**< bytes */

@@ -1,10 +1,7 @@
 /* user_env.c - look-ups without getenv(3). */
 #include "base/user_env.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-
-#include <string.h>
 
 const char *
 ws_user_env_get(const struct ws_user_env *env, const char *name)

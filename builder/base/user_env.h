@@ -7,7 +7,6 @@
 #ifndef WS_BASE_USER_ENV_H
 #define WS_BASE_USER_ENV_H
 
-#include "base/arena.h"
 #include "base/text.h"
 
 struct ws_ledger;

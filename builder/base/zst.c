@@ -3,8 +3,6 @@
 
 #include <zstd.h>
 
-#include <string.h>
-
 #define WINDOW_LOG 23 /* 8 MiB: all of a list of exports, front-coded, is 4 to 7 MiB */
 
 struct ws_zst {

@@ -1,11 +1,8 @@
 #include "config/document.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define LARGEST ((size_t)4 << 20)
 

@@ -6,12 +6,8 @@
 #ifndef WS_CONFIG_DOCUMENT_H
 #define WS_CONFIG_DOCUMENT_H
 
-#include "base/arena.h"
 #include "base/crypto.h"
-#include "base/err.h"
 #include "base/json.h"
-
-#include <stddef.h>
 
 struct ws_document {
 	const struct ws_json_doc *doc;

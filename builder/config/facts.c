@@ -1,7 +1,6 @@
 /* facts.c - the tables of the two facts files. Looking something up is model/facts.c's. */
 #include "config/facts.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "config/document.h"
 #include "config/values.h"

@@ -5,8 +5,6 @@
 #include "config/document.h"
 #include "config/values.h"
 
-#include <string.h>
-
 /* "bin/nvcc", or a folder as "bin/". */
 static bool
 read_mapped(struct ws_reader *r, const struct ws_json *value, void *into)

@@ -2,10 +2,7 @@
 #include "config/lock.h"
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "config/values.h"
-
-#include <string.h>
 
 static bool
 read_schema(struct ws_reader *r, const struct ws_json *value, void *into WS_UNUSED)

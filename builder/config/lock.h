@@ -8,7 +8,6 @@
 #define WS_CONFIG_LOCK_H
 
 #include "base/json.h"
-#include "base/text.h"
 #include "model/lock.h"
 
 #define WS_LOCK_SCHEMA "wheelsmith.lock/1"

@@ -1,12 +1,8 @@
 #include "config/matrix.h"
 
-#include "base/text.h"
 #include "config/document.h"
 #include "config/values.h"
-#include "model/machine.h"
-#include "model/matrix.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"

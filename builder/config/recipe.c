@@ -2,15 +2,10 @@
 #include "config/recipe.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "config/document.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
 #include "model/git_url.h"
-#include "model/recipe.h"
-#include "model/wheel_name.h"
-
-#include <string.h>
 
 /* A file name of the index: no folders, an ending of source distributions (PEP 625, PEP 517). */
 static bool

@@ -2,15 +2,9 @@
  * files exist is seen when the sources are there. */
 #include "config/recipe_parts.h"
 
-#include "base/text.h"
 #include "config/recipe.h"
 #include "config/values.h"
-#include "model/recipe.h"
-#include "model/wheel_name.h"
 #include "recipe/recipe_files.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* A file that a compiler takes, by its ending. */
 static bool

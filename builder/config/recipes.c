@@ -1,16 +1,9 @@
 /* recipes.c - listing folders and looking a recipe up. Reading one is recipe.c's. */
 #include "config/recipes.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "config/document.h"
 #include "config/recipe.h"
-#include "model/wheel_name.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* A file that was found, and in which of the folders: earlier ones win. */
 struct found {

@@ -5,8 +5,6 @@
 #include "config/document.h"
 #include "config/values.h"
 
-#include <string.h>
-
 static const char *const access_words[] = {[WS_REMOTE_READ] = "read",
 	[WS_REMOTE_WRITE] = "write",
 	[WS_REMOTE_NONE] = "none",

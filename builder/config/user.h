@@ -9,7 +9,6 @@
 #ifndef WS_CONFIG_USER_H
 #define WS_CONFIG_USER_H
 
-#include "base/json.h"
 #include "base/table.h"
 #include "base/user_env.h"
 #include "model/matrix.h"

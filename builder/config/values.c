@@ -2,13 +2,8 @@
 #include "config/values.h"
 
 #include "base/fs.h"
-#include "base/text.h"
-#include "model/matrix.h"
-#include "model/version.h"
-#include "model/wheel_name.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define DIGITS "0123456789"
 #define HEX DIGITS "abcdef"

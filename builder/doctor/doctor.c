@@ -1,7 +1,6 @@
 /* doctor.c - the parts in the order of the page, and those that are a few lines. */
 #include "doctor/doctor.h"
 
-#include "base/text.h"
 #include "fetch/git.h"
 
 #define COMPILER "the newest compiler that the CUDA toolkit takes is chosen"

@@ -9,7 +9,6 @@
 #ifndef WS_DOCTOR_DOCTOR_H
 #define WS_DOCTOR_DOCTOR_H
 
-#include "base/arena.h"
 #include "config/document.h"
 #include "config/recipes.h"
 #include "config/user.h"

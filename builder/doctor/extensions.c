@@ -1,6 +1,5 @@
 /* extensions.c - the CUDA extensions that are installed in a Python, judged against the torch
  * there. */
-#include "base/json.h"
 #include "doctor/doctor.h"
 #include "doctor/site.h"
 #include "explain/explain.h"

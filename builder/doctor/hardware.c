@@ -7,7 +7,6 @@
 
 #include <gnu/libc-version.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #define LITTLE_MEMORY ((uint64_t)4 << 30)
 /* One CUDA 12.4 kit, torch 2.5.1's headers and three packages' sources took 0.57 GB. */

@@ -1,13 +1,9 @@
 /* rows.c - keeps rows, fills their texts, and prints them as a page or as JSON. */
 #include "doctor/rows.h"
 
-#include "base/json.h"
 #include "base/table.h"
-#include "base/text.h"
 #include "report/format.h"
 #include "report/page.h"
-
-#include <stdarg.h>
 
 static struct ws_row *
 push(struct ws_rows *rows, const char *at, const char *text)

@@ -18,10 +18,7 @@
 #define WS_DOCTOR_ROWS_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "base/out.h"
-
-#include <stdint.h>
 
 enum ws_row_problem {
 	WS_PROBLEM_NONE,

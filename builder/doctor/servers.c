@@ -7,8 +7,6 @@
 #include "remote/server.h"
 #include "sys/clock.h"
 
-#include <stdlib.h>
-
 #define ASKED 7 /* times, for the median of the way there and back */
 
 /* One call; false: it was not answered as it should be. */

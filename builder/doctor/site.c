@@ -3,14 +3,9 @@
  * compiled Python files without a digest, and programs outside the folder. */
 #include "doctor/site.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "model/wheel_name.h"
 #include "wheelfile/modules.h"
-
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define RECORD_MOST ((size_t)16 << 20) /* bytes; torch's own has 1.5 MB */
 

@@ -10,8 +10,6 @@
 
 #include "base/arena.h"
 
-#include <stddef.h>
-
 struct ws_site_package {
 	const char *name;         /**< normalised: "flash-attn" */
 	const char *version;      /**< as its folder says, without the label: "2.8.3" */

@@ -4,8 +4,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 #define LONGEST_NAME 8192
 #define LONGEST_TEXT 65536
 #define DEEPEST 100 /* nested template argument lists */

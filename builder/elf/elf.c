@@ -2,13 +2,10 @@
  * (elf/dl-load.c, elf/get-dynamic-info.h): a file that it refuses or does not survive is not
  * opened. Each rule has a file in tests/support/crafted_elf.py, which the test loads with dlopen
  * as well. */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
-
-#include <string.h>
 
 /* Real libraries have dozens of each; a hostile one shall not cost memory. */
 #define MOST_DYNAMIC 65536

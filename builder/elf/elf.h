@@ -12,11 +12,8 @@
 #ifndef WS_ELF_ELF_H
 #define WS_ELF_ELF_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
-
-#include <stdint.h>
 
 /** A symbol version: required from another library, or defined here. */
 struct ws_elf_version {

@@ -1,13 +1,9 @@
 /* elf_file.c - addresses to bytes, tags to values, offsets to strings. */
 #include "elf/elf_file.h"
 
-#include "base/attr.h"
-
 #include <elf.h>
 
 #include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

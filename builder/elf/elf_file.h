@@ -7,10 +7,7 @@
 #ifndef WS_ELF_ELF_FILE_H
 #define WS_ELF_ELF_FILE_H
 
-#include "base/err.h"
 #include "elf/elf.h"
-
-#include <stddef.h>
 
 struct ws_mapping {
 	const void *bytes; /**< NULL: not mapped */

@@ -1,10 +1,7 @@
 /* exports.c - reads a list line by line. */
 #include "elf/exports.h"
 
-#include "base/arena.h"
 #include "base/zst.h"
-
-#include <string.h>
 
 #define LONGEST_LINE 65536 /* torch's longest name has 1,995 bytes */
 

@@ -30,13 +30,7 @@
 #ifndef WS_ELF_EXPORTS_H
 #define WS_ELF_EXPORTS_H
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "base/text.h"
 #include "elf/elf.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 #define WS_EXPORTS_SCHEMA "wheelsmith.exports/1"
 

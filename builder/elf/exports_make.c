@@ -1,13 +1,9 @@
 /* exports_make.c - sorts names, shares prefixes, separates the names that only some Pythons have.
  */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "base/zst.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct name {
 	const char *text;

@@ -1,10 +1,6 @@
 /* fatbin.c - offsets and flags as measured on nvcc 11.8 to 13.5. Finding the section is elf.c's. */
 #include "elf/fatbin.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
-
 #define CONTAINER_MAGIC 0xba55ed50u
 #define CONTAINER_HEADER 16
 #define IMAGE_HEADER 64

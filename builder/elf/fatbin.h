@@ -14,9 +14,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /** The section that holds containers in a linked library. */
 #define WS_FATBIN_SECTION ".nv_fatbin"
 

@@ -1,12 +1,9 @@
 /* relocations.c - the symbols that the loader looks up, and the places where it writes. Names
  * without a relocation are not looked up: a linker lists unused ones (std::ios_base_library_init
  * of GCC 13). */
-#include "base/attr.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
-
-#include <string.h>
 
 struct reading {
 	struct ws_elf_file *f;

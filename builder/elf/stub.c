@@ -4,12 +4,9 @@
  * because the bytes are part of link keys; not through libelf. */
 #include "elf/stub.h"
 
-#include "base/arena.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
-
-#include <string.h>
 
 /* Sections, in the order of their headers and of their bytes. The version sections are optional. */
 enum { NONE, HASH, DYNSYM, DYNSTR, VERSYM, VERDEF, DYNAMIC, SHSTRTAB, SECTIONS };

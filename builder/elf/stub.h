@@ -12,7 +12,6 @@
 #ifndef WS_ELF_STUB_H
 #define WS_ELF_STUB_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
 

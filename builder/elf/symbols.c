@@ -1,11 +1,8 @@
 /* symbols.c - dynamic symbols and their versions. Only the hash table gives the number of
  * symbols, and the loader finds only those in it (elf/dl-lookup.c, elf/dl-setup_hash.c). */
-#include "base/arena.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
-
-#include <string.h>
 
 static Elf64_Sym
 symbol_at(const struct ws_elf_file *f, size_t number)

@@ -3,8 +3,6 @@
 
 #include "elf/demangle.h"
 
-#include <string.h>
-
 bool
 ws_is_torch_name(const char *name)
 {

@@ -1,15 +1,7 @@
 /* explain.c - gathers what is known under names, then puts it into the sign's texts. */
 #include "explain/explain.h"
 
-#include "base/arena.h"
-#include "base/attr.h"
 #include "base/fs.h"
-#include "base/text.h"
-#include "model/wheel_name.h"
-
-#include <dirent.h>
-#include <string.h>
-#include <unistd.h>
 
 /* "demo._C" and "_C" are both names of the module that the recipe calls "demo._C". */
 static bool

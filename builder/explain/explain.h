@@ -8,8 +8,6 @@
 #ifndef WS_EXPLAIN_EXPLAIN_H
 #define WS_EXPLAIN_EXPLAIN_H
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "config/recipes.h"
 #include "explain/signs.h"
 #include "model/facts.h"

@@ -5,8 +5,6 @@
 #include "config/document.h"
 #include "config/values.h"
 
-#include <string.h>
-
 static bool
 is_blank(char c)
 {

@@ -9,11 +9,7 @@
 #ifndef WS_EXPLAIN_SIGNS_H
 #define WS_EXPLAIN_SIGNS_H
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/text.h"
-
-#include <stddef.h>
 
 /* ---- patterns: a line of an error with captures for its changing parts ----
  * "The detected CUDA version ({cuda}) mismatches" has fixed text and one capture. A

@@ -1,16 +1,12 @@
 /* symbol.c - reads the export list of each known release once, for the name and for its form in
  * the other ABI. */
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"
 #include "explain/explain.h"
 #include "verify/libraries.h"
 #include "verify/other_abi.h"
-
-#include <string.h>
 
 /* Which form of the symbol a release exports. */
 enum has {

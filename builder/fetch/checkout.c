@@ -1,13 +1,10 @@
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "fetch/git.h"
 #include "fetch/source_tree.h"
 #include "model/git_url.h"
 #include "sys/flock.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <time.h>
 
 typedef WS_VEC(struct ws_gitmodule) module_list;

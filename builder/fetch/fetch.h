@@ -7,7 +7,6 @@
 #ifndef WS_FETCH_FETCH_H
 #define WS_FETCH_FETCH_H
 
-#include "base/event.h"
 #include "net/http.h"
 #include "store/ledger.h"
 #include "store/store.h"

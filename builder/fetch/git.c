@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <git2/sys/remote.h>
-#include <string.h>
 
 #ifndef LIBGIT2_VERSION_MAJOR
 #define LIBGIT2_VERSION_MAJOR LIBGIT2_VER_MAJOR

@@ -1,14 +1,8 @@
 /* git_child.c - both ends, and how failures are worded. git.c talks to the server. */
-#include "base/arena.h"
 #include "fetch/git.h"
 #include "net/progress.h"
 #include "sys/child.h"
 #include "sys/clock.h"
-
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define STALL_MS 60000u
 #define PERIOD_MS 100 /* between two lines of the child */

@@ -1,11 +1,7 @@
 /* patch.c - making the change that a patch describes. Reading patches is patch_read.c's. */
 #include "fetch/patch.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-
-#include <stdarg.h>
-#include <string.h>
 
 /* A patch being read. */
 struct reader {

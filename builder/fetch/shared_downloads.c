@@ -2,9 +2,6 @@
 
 #include "base/fs.h"
 #include "store/shared_entries.h"
-#include "store/store.h"
-
-#include <string.h>
 
 #define FILE_KIND "file"
 #define FILE_TEXT "wheelsmith.file/1\n"

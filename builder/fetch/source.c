@@ -13,8 +13,6 @@
 #include "store/cas.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PATCH_MOST ((size_t)16 << 20)
 

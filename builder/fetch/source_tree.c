@@ -1,12 +1,9 @@
 #include "fetch/source_tree.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 /* The specification of git-LFS pointers (git-lfs docs/spec.md): this line comes first. */
 #define LFS_LINE "version https://git-lfs.github.com/spec/v1"

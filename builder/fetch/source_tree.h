@@ -12,8 +12,6 @@
 #define WS_FETCH_SOURCE_TREE_H
 
 #include "archive/members.h"
-#include "base/err.h"
-#include "base/text.h"
 #include "fetch/git.h"
 #include "fetch/patch.h"
 #include "store/ledger.h"

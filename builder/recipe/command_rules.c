@@ -1,9 +1,6 @@
 #include "recipe/command_rules.h"
 
-#include "base/attr.h"
 #include "base/text.h"
-
-#include <string.h>
 
 bool
 ws_name_is_plain(const char *name)

@@ -11,9 +11,6 @@
 
 #include "model/machine.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** The letters of a plain name, for messages. */
 #define WS_PLAIN_LETTERS "letters, digits and _ + - . /"
 

@@ -1,11 +1,9 @@
 #include "recipe/recipe_files.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "recipe/command_rules.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 void
 ws_recipe_problem_add(struct ws_recipe_problems *problems, const char *list, size_t index,

@@ -7,8 +7,6 @@
 #ifndef WS_RECIPE_RECIPE_FILES_H
 #define WS_RECIPE_RECIPE_FILES_H
 
-#include "base/arena.h"
-#include "base/attr.h"
 #include "base/listing.h"
 #include "model/recipe.h"
 

@@ -1,11 +1,9 @@
 /* view.c - modules and Python files by their own files; what neither of them names. */
 #include "recipe/recipe_view.h"
 
-#include "base/text.h"
 #include "recipe/command_rules.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 void
 ws_recipe_see(const struct ws_recipe *recipe, const struct ws_listing *listing,

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 
 #define DEFAULT_TIMEOUT_MS 20000
 #define DEFAULT_ANSWER ((size_t)4 << 20)

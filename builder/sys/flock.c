@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* The holder may remove the file before it releases the lock: then our lock is on no file. */
 static bool

@@ -3,12 +3,9 @@
 #include "sys/host.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *
 read_text(const char *root, const char *path, struct ws_arena *a)

@@ -9,9 +9,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /** One file of a tool of a host, such as a compiler's. */
 struct ws_host_file {
 	const char *path;   /**< absolute */

@@ -2,10 +2,6 @@
 #include "sys/process.h"
 
 #include "base/fs.h"
-#include "base/text.h"
-
-#include <string.h>
-#include <unistd.h>
 
 #define COMMAND_MOST 300
 

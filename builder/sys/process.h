@@ -11,8 +11,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct ws_process {

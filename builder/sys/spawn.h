@@ -10,8 +10,6 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -5,9 +5,7 @@
 #include "sys/clock.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 

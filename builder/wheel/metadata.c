@@ -2,12 +2,6 @@
  * requirements and classifiers is the index's. */
 #include "wheel/metadata.h"
 
-#include "base/arena.h"
-#include "base/text.h"
-#include "model/wheel_name.h"
-
-#include <string.h>
-
 /* The output, and its first error. */
 struct writer {
 	struct ws_buf *out;

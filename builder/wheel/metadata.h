@@ -8,8 +8,6 @@
 #ifndef WS_WHEEL_METADATA_H
 #define WS_WHEEL_METADATA_H
 
-#include "base/err.h"
-#include "base/text.h"
 #include "model/recipe.h"
 
 /** Values of METADATA that are not in the recipe. */

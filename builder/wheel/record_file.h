@@ -8,9 +8,7 @@
 #ifndef WS_WHEEL_RECORD_FILE_H
 #define WS_WHEEL_RECORD_FILE_H
 
-#include "base/arena.h"
 #include "base/crypto.h"
-#include "base/err.h"
 #include "base/text.h"
 
 /* ---- writing ---- */

@@ -3,9 +3,6 @@
 
 #include "base/table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct hash {
 	const char *content;
 };

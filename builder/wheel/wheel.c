@@ -1,13 +1,9 @@
 /* wheel.c - composes dist-info and RECORD. zip_writer.c checks names and writes bytes. */
 #include "wheel/wheel.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "model/wheel_name.h"
 #include "wheel/record_file.h"
 #include "wheel/zip_writer.h"
-
-#include <string.h>
 
 /* Licences and descriptions that are larger are something else. */
 #define LARGEST_TEXT ((size_t)16 << 20)

@@ -10,8 +10,6 @@
 
 #include "wheel/metadata.h"
 
-#include <stdint.h>
-
 /** A file of the Python part. */
 struct ws_wheel_file {
 	const char *path; /**< in the wheel: "flash_attn/ops/rotary.py" */

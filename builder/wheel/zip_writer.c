@@ -1,15 +1,10 @@
 /* zip_writer.c - the door to libzip. Names are checked and sorted first. */
 #include "wheel/zip_writer.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <zip.h>
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 /* ---- names and their order ---- */

@@ -2,11 +2,6 @@
  * other. */
 #include "wheelfile/dist_info.h"
 
-#include "base/arena.h"
-#include "base/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- lines "Name: value" ---- */

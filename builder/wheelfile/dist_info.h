@@ -12,7 +12,6 @@
 #define WS_WHEELFILE_DIST_INFO_H
 
 #include "archive/zip.h"
-#include "base/text.h"
 #include "model/wheel_name.h"
 
 /* ---- lines "Name: value" ---- */

@@ -1,9 +1,5 @@
 #include "wheelfile/label_check.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
 /* ---- the name ---- */
 
 /* "x86_64" of "manylinux_2_28_x86_64", "any" of "any": what is behind the system and its

@@ -1,12 +1,9 @@
 /* modules.c - which members are libraries. The rules of names are CPython's EXTENSION_SUFFIXES. */
 #include "wheelfile/modules.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef WS_VEC(struct ws_module) module_list;
 

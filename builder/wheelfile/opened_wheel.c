@@ -2,15 +2,12 @@
  * zips, net/ requests ranges. */
 #include "wheelfile/opened_wheel.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "net/download.h"
 #include "wheel/record_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- where members go ---- */
 

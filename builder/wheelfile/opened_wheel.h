@@ -9,7 +9,6 @@
 #define WS_WHEELFILE_OPENED_WHEEL_H
 
 #include "archive/zip.h"
-#include "base/source.h"
 #include "fetch/fetch.h"
 #include "net/index_page.h"
 #include "net/range_source.h"

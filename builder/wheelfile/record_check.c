@@ -1,8 +1,6 @@
 /* record_check.c - lines by path, names on both sides, bytes beside their line. */
 #include "wheelfile/record_check.h"
 
-#include <stdlib.h>
-
 static int
 by_path(const void *x, const void *y)
 {

@@ -8,7 +8,6 @@
 #define WS_WHEELFILE_RECORD_CHECK_H
 
 #include "archive/zip.h"
-#include "base/arena.h"
 #include "wheel/record_file.h"
 
 struct ws_held_record {
