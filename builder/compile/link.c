@@ -58,7 +58,7 @@ add_stub(const struct ws_store *store, const struct ws_target *target, const cha
 	struct ws_stub stub = {.soname = soname, .machine = machine ? machine->elf : 0};
 	WS_AUTO_BUF struct ws_buf bytes = {0};
 	struct ws_digest digest;
-	if (!ws_elf_stub_write(&stub, &bytes, err)
+	if (!ws_elf_stub(&stub, &bytes, err)
 		|| !ws_cas_put(store, bytes.data, bytes.len, &digest, err)) {
 		return false;
 	}

@@ -285,13 +285,7 @@ put_file(struct ws_buf *out, const struct layout *l)
 }
 
 bool
-ws_elf_stub(const char *soname, struct ws_buf *out, struct ws_err *err)
-{
-	return ws_elf_stub_write(&(struct ws_stub){.soname = soname}, out, err);
-}
-
-bool
-ws_elf_stub_write(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err)
+ws_elf_stub(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err)
 {
 	const char *soname = stub->soname;
 	if (!*soname || strlen(soname) > 255 || strchr(soname, '/')) {

@@ -33,9 +33,6 @@ struct ws_stub {
  * Appends an ELF64 shared library to @a out. One without symbols: link with `-Wl,--no-as-needed`. A
  * name that is empty, longer than 255 bytes or has a slash is WS_ERR_INTERNAL.
  */
-bool ws_elf_stub_write(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err);
-
-/** The same for x86-64, without symbols. */
-bool ws_elf_stub(const char *soname, struct ws_buf *out, struct ws_err *err);
+bool ws_elf_stub(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err);
 
 #endif

@@ -242,7 +242,7 @@ WS_TEST(a_thousand_needed_libraries_are_refused)
 	for (unsigned i = 0; i < 1100; i++) {
 		WS_AUTO_BUF struct ws_buf stub = {0};
 		const char *name = ws_arena_printf(a, "lib%u.so", i);
-		assert_ok(ws_elf_stub(name, &stub, &err), err);
+		assert_ok(ws_elf_stub(&(struct ws_stub){.soname = name}, &stub, &err), err);
 		const char *path = ws_path_join(a, dir, name, NULL);
 		assert_ok(ws_fs_write(path, stub.data, stub.len, 0644, &err), err);
 		ws_buf_printf(&names, "%s\n", name);

@@ -26,7 +26,7 @@ write_stubs(const char *dir, struct ws_arena *a)
 	struct ws_err err = {0};
 	for (size_t i = 0; i < WS_LEN(libraries); i++) {
 		WS_AUTO_BUF struct ws_buf b = {0};
-		assert_ok(ws_elf_stub(libraries[i][1], &b, &err), err);
+		assert_ok(ws_elf_stub(&(struct ws_stub){.soname = libraries[i][1]}, &b, &err), err);
 		assert_ok(
 			ws_fs_write(ws_path_join(a, dir, libraries[i][0], NULL), b.data, b.len, 0644, &err),
 			err);
@@ -84,7 +84,7 @@ WS_TEST(the_bytes_are_pinned)
 		struct ws_err err = {0};
 		WS_AUTO_BUF struct ws_buf b = {0};
 		ws_buf_puts(&b, "before");
-		assert_ok(ws_elf_stub(digests[i][0], &b, &err), err);
+		assert_ok(ws_elf_stub(&(struct ws_stub){.soname = digests[i][0]}, &b, &err), err);
 		struct ws_digest digest = ws_digest_bytes(b.data + 6, b.len - 6);
 		assert_string_equal(digest.hex, digests[i][1]);
 	}
@@ -125,7 +125,7 @@ WS_TEST(a_link_takes_the_versions_of_a_stub)
 	for (size_t i = 0; i < WS_LEN(older); i++) {
 		*ws_vec_push(&stub.symbols, a) = older[i];
 	}
-	assert_ok(ws_elf_stub_write(&stub, &b, &err), err);
+	assert_ok(ws_elf_stub(&stub, &b, &err), err);
 	assert_ok(ws_fs_write(ws_path_join(a, dir, "libc.so", NULL), b.data, b.len, 0644, &err), err);
 	const char *const lint[] = {"readelf", "-a", "-W", "--lint", "libc.so", NULL};
 	assert_null(strstr(ws_test_run(a, lint, dir), "arning"));
@@ -155,7 +155,7 @@ WS_TEST(a_stub_for_another_machine_says_so)
 	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	struct ws_stub stub = {.soname = "libc10.so", .machine = 183};
-	assert_ok(ws_elf_stub_write(&stub, &b, &err), err);
+	assert_ok(ws_elf_stub(&stub, &b, &err), err);
 	assert_string_equal(ws_machine_of(b.data, b.len, a), "aarch64");
 }
 
@@ -163,10 +163,10 @@ WS_TEST(names_that_are_none_are_refused)
 {
 	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf b = {0};
-	assert_fails(ws_elf_stub("", &b, &err), err, WS_ERR_INTERNAL);
-	assert_fails(ws_elf_stub("a/b", &b, &err), err, WS_ERR_INTERNAL);
+	assert_fails(ws_elf_stub(&(struct ws_stub){.soname = ""}, &b, &err), err, WS_ERR_INTERNAL);
+	assert_fails(ws_elf_stub(&(struct ws_stub){.soname = "a/b"}, &b, &err), err, WS_ERR_INTERNAL);
 	char longer[300] = {0};
 	memset(longer, 'x', 299);
-	assert_fails(ws_elf_stub(longer, &b, &err), err, WS_ERR_INTERNAL);
+	assert_fails(ws_elf_stub(&(struct ws_stub){.soname = longer}, &b, &err), err, WS_ERR_INTERNAL);
 	assert_int_equal(b.len, 0);
 }

@@ -116,7 +116,7 @@ make_torch_stubs(struct world *w)
 	for (size_t i = 0; i < WS_LEN(names); i++) {
 		struct ws_err err = {0};
 		WS_AUTO_BUF struct ws_buf b = {0};
-		assert_ok(ws_elf_stub(names[i], &b, &err), err);
+		assert_ok(ws_elf_stub(&(struct ws_stub){.soname = names[i]}, &b, &err), err);
 		const char *path = ws_path_join(w->a, w->dir, names[i], NULL);
 		assert_ok(ws_fs_write(path, b.data, b.len, 0644, &err), err);
 	}

@@ -14,7 +14,7 @@ judge(const char *source, struct ws_symbols *symbols, struct ws_arena *a)
 	const char *dir = ws_test_dir(a);
 	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf stub = {0};
-	assert_ok(ws_elf_stub("libtorch_python.so", &stub, &err), err);
+	assert_ok(ws_elf_stub(&(struct ws_stub){.soname = "libtorch_python.so"}, &stub, &err), err);
 	const char *torch = ws_path_join(a, dir, "libtorch_python.so", NULL);
 	assert_ok(ws_fs_write(torch, stub.data, stub.len, 0644, &err), err);
 	static const char *const flags[] = {

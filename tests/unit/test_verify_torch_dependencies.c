@@ -22,7 +22,7 @@ make_module(const char *const *names, size_t count, struct ws_arena *a)
 	struct ws_err err = {0};
 	for (size_t i = 0; i < WS_LEN(stubs); i++) {
 		WS_AUTO_BUF struct ws_buf b = {0};
-		assert_ok(ws_elf_stub(stubs[i], &b, &err), err);
+		assert_ok(ws_elf_stub(&(struct ws_stub){.soname = stubs[i]}, &b, &err), err);
 		const char *path = ws_path_join(a, dir, stubs[i], NULL);
 		assert_ok(ws_fs_write(path, b.data, b.len, 0644, &err), err);
 	}

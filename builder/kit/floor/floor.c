@@ -87,7 +87,7 @@ add_stubs(struct ws_tree_builder *tree, const library_list *libraries, struct ws
 		const struct ws_stub *stub = &libraries->at[i].stub;
 		WS_AUTO_BUF struct ws_buf bytes = {0};
 		if (stub->symbols.len > 0
-			&& (!ws_elf_stub_write(stub, &bytes, err)
+			&& (!ws_elf_stub(stub, &bytes, err)
 				|| !ws_tree_add_file(
 					tree, link_name(stub->soname, a), bytes.data, bytes.len, false, err))) {
 			return false;
