@@ -4,15 +4,36 @@
 
 #include <strings.h>
 
-/* ---- lines "Name: value" ---- */
+#define LARGEST_FILE ((size_t)16 << 20) /* descriptions of 0.3 MB exist */
+#define MOST_TAGS 4096                  /* of a compressed set; packaging refuses far fewer */
+
+typedef WS_VEC(const char *) text_list;
+
+/* A file of headers that is being read. */
+struct reader {
+	const char *file;   /* "METADATA" */
+	struct ws_str rest; /* the unread text; after the last field the text that follows */
+	unsigned line;      /* first line of the last field, from 1 */
+	unsigned lines;     /* its number of lines */
+	struct ws_arena *a;
+	struct ws_map seen; /* fields that may stand once, in lower case */
+};
+
+static bool
+fail(const struct reader *r, struct ws_err *err, const char *what)
+{
+	return ws_err_set(err, WS_ERR_FETCH, "line %u of %s %s", r->line, r->file, what);
+}
+
+/* ---- any field: "Name: value" ---- */
 
 /* A field with its continued lines, without its last line break. */
 static struct ws_str
-cut_field(struct ws_headers *h)
+cut_field(struct reader *r)
 {
-	struct ws_str *rest = &h->rest;
+	struct ws_str *rest = &r->rest;
 	struct ws_str field = {rest->s, 0};
-	for (h->lines = 1;; h->lines++) {
+	for (r->lines = 1;; r->lines++) {
 		const char *end = memchr(field.s + field.n, '\n', rest->n - field.n);
 		if (!end) {
 			field.n = rest->n;
@@ -35,45 +56,6 @@ is_at_end(struct ws_str rest)
 	return rest.n == 0 || rest.s[0] == '\n'
 		|| (rest.s[0] == '\r' && (rest.n == 1 || rest.s[1] == '\n'));
 }
-
-bool
-ws_headers_next(struct ws_headers *headers, struct ws_header *field)
-{
-	if (is_at_end(headers->rest)) {
-		struct ws_str *rest = &headers->rest;
-		ws_str_cut(rest, '\n');
-		return false;
-	}
-	headers->line += headers->lines ? headers->lines : 1;
-	struct ws_str value = cut_field(headers);
-	struct ws_str name = ws_str_cut(&value, ':');
-	*field = (struct ws_header){{NULL, 0}, ws_str_trim(name)};
-	if (value.s) {
-		*field = (struct ws_header){name, ws_str_trim(value)};
-	}
-	return true;
-}
-
-#define LARGEST_FILE ((size_t)16 << 20) /* descriptions of 0.3 MB exist */
-#define MOST_TAGS 4096                  /* of a compressed set; packaging refuses far fewer */
-
-typedef WS_VEC(const char *) text_list;
-
-/* A file of headers that is being read. */
-struct reader {
-	const char *file; /* "METADATA" */
-	struct ws_headers headers;
-	struct ws_arena *a;
-	struct ws_map seen; /* fields that may stand once, in lower case */
-};
-
-static bool
-fail(const struct reader *r, struct ws_err *err, const char *what)
-{
-	return ws_err_set(err, WS_ERR_FETCH, "line %u of %s %s", r->headers.line, r->file, what);
-}
-
-/* ---- any field ---- */
 
 /* Readers disagree on where a line ends: some end it at a lone CR. */
 static bool
@@ -107,21 +89,23 @@ static bool
 next_field(
 	struct reader *r, const char **name, struct ws_str *value, bool *fine, struct ws_err *err)
 {
-	struct ws_header field;
 	*fine = true;
-	if (!ws_headers_next(&r->headers, &field)) {
+	if (is_at_end(r->rest)) {
+		ws_str_cut(&r->rest, '\n');
 		return false;
 	}
-	if (!is_field_name(field.name)) {
+	r->line += r->lines ? r->lines : 1;
+	struct ws_str rest = cut_field(r), field = ws_str_cut(&rest, ':');
+	*value = ws_str_trim(rest);
+	if (!rest.s || !is_field_name(field)) {
 		*fine = fail(r, err, "is not \"Name: value\"");
-	} else if (!is_plain(field.value)) {
+	} else if (!is_plain(*value)) {
 		*fine = fail(r, err, "holds a control character, or is not UTF-8");
 	}
 	if (!*fine) {
 		return false;
 	}
-	*name = ws_lower_all(ws_str_copy(field.name, r->a));
-	*value = field.value;
+	*name = ws_lower_all(ws_str_copy(field, r->a));
 	return true;
 }
 
@@ -130,8 +114,7 @@ static bool
 once(struct reader *r, const char *name, struct ws_err *err)
 {
 	return ws_map_add(&r->seen, name, r->a)
-		|| ws_err_set(
-			err, WS_ERR_FETCH, "line %u of %s: '%s' is repeated", r->headers.line, r->file, name);
+		|| ws_err_set(err, WS_ERR_FETCH, "line %u of %s: '%s' is repeated", r->line, r->file, name);
 }
 
 static bool
@@ -261,8 +244,7 @@ ws_wheel_info_read(
 	struct ws_str text, struct ws_arena *a, struct ws_wheel_info *info, struct ws_err *err)
 {
 	*info = (struct ws_wheel_info){0};
-	struct wheel_reader w = {
-		.r = {.file = "WHEEL", .headers = {.rest = text}, .a = a}, .info = info};
+	struct wheel_reader w = {.r = {.file = "WHEEL", .rest = text, .a = a}, .info = info};
 	const char *name;
 	struct ws_str value;
 	bool fine;
@@ -274,7 +256,7 @@ ws_wheel_info_read(
 	if (!fine || !has(&w.r, "wheel-version", err) || !has(&w.r, "root-is-purelib", err)) {
 		return false;
 	}
-	if (ws_str_trim(w.r.headers.rest).n > 0) {
+	if (ws_str_trim(w.r.rest).n > 0) {
 		return fail(&w.r, err, "is followed by an empty line and more");
 	}
 	if (w.tags.len == 0) {
@@ -420,8 +402,7 @@ ws_metadata_info_read(
 	struct ws_str text, struct ws_arena *a, struct ws_metadata_info *info, struct ws_err *err)
 {
 	*info = (struct ws_metadata_info){0};
-	struct metadata_reader m = {
-		.r = {.file = "METADATA", .headers = {.rest = text}, .a = a}, .info = info};
+	struct metadata_reader m = {.r = {.file = "METADATA", .rest = text, .a = a}, .info = info};
 	const char *name;
 	struct ws_str value;
 	bool fine;

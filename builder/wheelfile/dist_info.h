@@ -14,25 +14,6 @@
 #include "archive/zip.h"
 #include "model/wheel_name.h"
 
-/* ---- lines "Name: value" ---- */
-
-/** The reader's position; starts with `rest` set and the lines 0. */
-struct ws_headers {
-	struct ws_str rest; /**< the unread text; after the last field the text that follows */
-	unsigned line;      /**< first line of the last field, from 1 */
-	unsigned lines;     /**< its number of lines */
-};
-
-struct ws_header {
-	struct ws_str name;  /**< the text before the colon; s is NULL without a colon */
-	struct ws_str value; /**< trimmed; breaks of continued lines stay in it */
-};
-
-/** The next field; false behind the last. Views of the text. */
-bool ws_headers_next(struct ws_headers *headers, struct ws_header *field);
-
-/* ---- WHEEL and METADATA ---- */
-
 /** WHEEL. */
 struct ws_wheel_info {
 	unsigned major, minor; /**< Wheel-Version; major is 1 */

@@ -46,21 +46,20 @@ refuse_metadata(struct ws_str text, const char *why, struct ws_arena *a)
 	assert_string_equal(err.text, why);
 }
 
+#define CONTINUED "Metadata-Version: 2.1\r\nName: demo\nVersion: 1\nSummary: one\n  two\n"
+
 WS_TEST(fields_are_cut_with_their_continued_lines)
 {
-	struct ws_headers headers = {
-		.rest = ws_str_of("A: 1\r\nB : 2\n  3\nno colon\nC:\n\nbody: x\n")};
-	struct ws_header field;
-	assert_true(ws_headers_next(&headers, &field));
-	assert_true(ws_str_is(field.name, "A") && ws_str_is(field.value, "1") && headers.line == 1);
-	assert_true(ws_headers_next(&headers, &field));
-	assert_true(ws_str_is(field.name, "B ") && ws_str_is(field.value, "2\n  3"));
-	assert_true(ws_headers_next(&headers, &field));
-	assert_true(field.name.s == NULL && ws_str_is(field.value, "no colon") && headers.line == 4);
-	assert_true(ws_headers_next(&headers, &field));
-	assert_true(ws_str_is(field.name, "C") && field.value.n == 0);
-	assert_false(ws_headers_next(&headers, &field));
-	assert_true(ws_str_is(headers.rest, "body: x\n"));
+	struct ws_metadata_info info;
+	struct ws_err err = {0};
+	struct ws_str text = ws_str_of(CONTINUED "License:\n\nno colon\n");
+	assert_ok(ws_metadata_info_read(text, a, &info, &err), err);
+	assert_string_equal(info.summary, "one");
+	assert_string_equal(info.license, "");
+	text = ws_str_of(CONTINUED "no colon\n");
+	refuse_metadata(text, "line 6 of METADATA is not \"Name: value\"", a);
+	text = ws_str_of(CONTINUED "License : MIT\n");
+	refuse_metadata(text, "line 6 of METADATA is not \"Name: value\"", a);
 }
 
 WS_TEST(wheel_gives_version_generator_and_expanded_tags)
