@@ -159,8 +159,9 @@ fill_in(const struct ws_recipe *recipe, const char *text, struct ws_arena *a)
 	return ws_buf_copy(&b, a);
 }
 
-void
-ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a)
+/* Writes the recipe's name and version into new files, and digests these. */
+static void
+complete_patches(struct ws_recipe *recipe, struct ws_arena *a)
 {
 	struct ws_patch *all = WS_NEW_N(a, struct ws_patch, recipe->patch_count + 1);
 	for (size_t i = 0; i < recipe->patch_count; i++) {
@@ -484,7 +485,7 @@ parse(struct ws_reader *r, struct ws_recipe *recipe)
 		return false;
 	}
 	recipe->name = ws_package_normal(recipe->distribution, r->a);
-	ws_patches_complete(recipe, r->a);
+	complete_patches(recipe, r->a);
 	recipe->digest = digest_recipe(r->doc, recipe, r->a);
 	name_sdists(recipe, r->a);
 	return check_ways(r, recipe) && check_prebuilt(r, recipe);

@@ -19,9 +19,6 @@ extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part 
 extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
 extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
 
-/** Writes the recipe's name and version into new files, and digests these. */
-void ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a);
-
 /**
  * Adds the members of 'every_extension' to @a extension, which was read from @a item: lists come
  * before its own, other members fill gaps. @a every is NULL without that key.

@@ -90,9 +90,6 @@ struct ws_doctor {
 /** Adds the rows of all parts, in the order of the page. */
 void ws_doctor_look(struct ws_doctor *d);
 
-/** The command lines that build the package for `kit`; @a version NULL: unknown. */
-const char *ws_doctor_build(const struct ws_doctor *d, const char *package, const char *version);
-
 /* The parts, each under its label; ws_doctor_look calls them. */
 void ws_doctor_host(struct ws_doctor *d);
 void ws_doctor_store(struct ws_doctor *d);

@@ -7,8 +7,9 @@
 #include "store/store.h"
 #include "sys/child.h"
 
-const char *
-ws_doctor_build(const struct ws_doctor *d, const char *package, const char *version)
+/* The command lines that build the package for `kit`; @version NULL: unknown. */
+static const char *
+cure_by_building(const struct ws_doctor *d, const char *package, const char *version)
 {
 	const struct ws_remedy remedy = {
 		.package = package,
@@ -88,7 +89,7 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 		[WS_VERDICT_UNKNOWN] = WS_PROBLEM_NOTE};
 	bool fails = verdict->verdict == WS_VERDICT_FAILS;
 	const char *cure = fails
-		? ws_arena_printf(d->a, "%s\n", ws_doctor_build(d, package->name, package->version))
+		? ws_arena_printf(d->a, "%s\n", cure_by_building(d, package->name, package->version))
 		: "";
 	struct ws_row *row = ws_rows_add(&d->rows, "extensions[]", texts[verdict->verdict],
 		"package %s version %s label %s verdict %s cause %s why %s evidence %s cure %s .torch %s",
@@ -264,7 +265,7 @@ cure_of(const struct ws_doctor *d, const struct ws_entry_point *entry)
 	const char *module = missing_module(d, entry);
 	if (!module) {
 		return strcmp(entry->group, "transformers") == 0 ? NULL
-														 : ws_doctor_build(d, entry->group, NULL);
+														 : cure_by_building(d, entry->group, NULL);
 	}
 	ws_buf_puts(&line, "install what has it:  ");
 	ws_buf_put_quoted(&line, d->kit.interpreter);

@@ -30,8 +30,9 @@ ws_member_sink_open(struct ws_member_sink *l, const char *path, struct ws_err *e
 	return true;
 }
 
-bool
-ws_member_sink_open_beside(struct ws_member_sink *l, const char *path, struct ws_err *err)
+/* A file at @path, which goes into no tree. */
+static bool
+open_beside(struct ws_member_sink *l, const char *path, struct ws_err *err)
 {
 	l->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (l->fd < 0) {
@@ -285,7 +286,7 @@ begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry WS_UNUSED, stru
 {
 	struct taking *t = (struct taking *)self;
 	const char *path = t->pick->path;
-	return path[0] == '/' ? ws_member_sink_open_beside(t->file, path, err)
+	return path[0] == '/' ? open_beside(t->file, path, err)
 						  : ws_member_sink_open(t->file, path, err);
 }
 

@@ -40,9 +40,6 @@ struct ws_member_sink ws_member_sink_make(
 /** The next file, at @a path of the tree. */
 bool ws_member_sink_open(struct ws_member_sink *l, const char *path, struct ws_err *err);
 
-/** The next file, at the absolute @a path, which is made or emptied. */
-bool ws_member_sink_open_beside(struct ws_member_sink *l, const char *path, struct ws_err *err);
-
 /** WS_ERR_INTERRUPTED or WS_ERR_STOPPED once somebody asked to stop. */
 bool ws_member_sink_add(
 	struct ws_member_sink *l, const void *bytes, size_t len, struct ws_err *err);
