@@ -1,35 +1,30 @@
 /**
  * wheelsmith - verified wheels of CUDA extensions from a build matrix
  *
- * This file is the map and the table of commands. The life of one wheel, folder by folder:
+ * This file is the map and the table of commands. The folders, in the order of their part in a
+ * wheel:
  *
- *   config/   what people write becomes plain data            model/    that data
- *   recipe/   what a recipe means at a point: units, flags, Python files, problems
- *   plan/     axes multiplied, exclusions with reasons, costs
- *   kit/      compilers, torch, CUDA and Python found or taken apart from archives
- *   fetch/    sources, through  net/ (HTTP, indexes)  and  archive/ (zip, tar, deb)
- *   compile/  units to actions: torch's flags, what was read, links
- *   engine/   runs actions: keys, budget, resume; knows nothing of wheels
- *   store/    files by digest, results by key, trees, the ledger
- *   remote/   results of other hosts, through a cache server; actions that a build farm runs
- *   exec/     a program of its own: what a farm's worker runs
- *   elf/ verify/     what a module needs, and whether a torch has it
- *   wheelfile/ the contents of a wheel
- *   explain/  what an error's text means
- *   wheel/    METADATA, RECORD, a reproducible zip
- *   judge/    verdicts on modules and wheels, as actions; facts about a wheel by itself
- *   make/     what a product is made with, its actions, its supply
- *   prebuilt/ wheels of others: where they are, in which order they are tried
- *   dist/     what lands in the output folder
- *   produce/  composes all that for one selection     bundle/  what one needs, in one file
- *   report/   tells people and machines
- *   publish/  wheels into a package index: paths, pages, snapshots, signatures
- *   draft/    reads a stranger's setup.py as text and proposes a recipe
- *   doctor/   what this host has, and whether what is installed works
- *   cli/      one file a command                      base/ sys/  the ground
+ *   config/    reads what people write into plain structs         model/     those structs
+ *   recipe/    a recipe at one point: units, flags, Python files, problems
+ *   plan/      multiplies axes, excludes cells with reasons, adds up costs; no I/O
+ *   prebuilt/  candidates of indexes and folders: list, rank, try
+ *   kit/       compilers, torch, CUDA and Python: on this host or from archives
+ *   fetch/     sources; with  net/ (HTTP, indexes, gRPC)  and  archive/ (zip, tar, deb)
+ *   make/      resolves a product, makes its actions and its supply
+ *   compile/   turns units into actions: torch's flags, nvcc's steps, headers, links
+ *   engine/    runs actions: keys, budget, resume; independent of wheels
+ *   store/     files by digest, results by key, trees, the ledger
+ *   remote/    shared results and build farms              exec/      the program that runs on a worker
+ *   elf/ verify/ judge/   needs of a module, verdicts on modules and wheels, facts about a wheel
+ *   wheelfile/ reads wheels                                wheel/     writes METADATA, RECORD, a reproducible zip
+ *   dist/      the output folder                           produce/   runs one selection from plan to wheels
+ *   bundle/    one file with all that a selection needs    report/    plans, failures and progress for people and programs
+ *   publish/   package indexes: paths, pages, snapshots, signatures
+ *   draft/     proposes a recipe from the text of a setup.py
+ *   explain/   causes of known errors                      doctor/    this host and its installed extensions
+ *   cli/       one file for each command                   base/ sys/ the ground
  *
- * Which folder may use which is written in builder/LAYERS; why things are as they are, in
- * ARCHITECTURE.md.
+ * builder/LAYERS lists which folder may include which; ARCHITECTURE.md explains the design.
  */
 #include "base/text.h"
 #include "cli/selecting.h"
