@@ -9,7 +9,7 @@
  * ws_err_cure adds lines with the remedy. Long texts end in "...", control characters are '?'.
  *
  * Below cli/ no option or command has a name: a cure that names one is a code (enum ws_cure), and
- * cli/cure.c words it for the command line or for a matrix.
+ * cli/selecting.c words it for the command line or for a matrix.
  */
 #ifndef WS_BASE_ERR_H
 #define WS_BASE_ERR_H

@@ -1,17 +1,18 @@
 /**
- * bundle.h - all that building one matrix needs, in one file
+ * bundle.h - two kinds of archive: a bundle (all inputs of one matrix) and an export (results)
  *
- * * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock
- * and its recipes are (a tree of their own), the trees of sources, kits and export lists, accepted
- * prebuilt wheels. It holds nothing that depends on when or where it was written, and nothing that
- * was built. Members, in this order:
+ * Both are tar files of entries of the store that depend neither on time nor on place. A bundle is
+ * for hosts without a network: the matrix, its lock and its recipes (a tree of their own), trees of
+ * sources, kits and export lists, and accepted prebuilt wheels; it has no results. An export has
+ * results of actions, for stores that trust each other. Members, in this order:
  *
- * *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)   blobs/<sha256>
- * a file of the cas   trees/<name>-<digest, 16 digits>/...  a tree
+ *   bundle/<sha256 of this member>.json      the list (schemas/bundle-1.json)
+ *   blobs/<sha256>                           a file of the cas
+ *   trees/<name>-<digest, 16 digits>/...     a tree
  *
- * * A reader trusts no content: files and trees are checked against their digests, and names stay
- * below the store. An entry is used only where a lock names its digest, or where this host would
- * make the same. Therefore a bundle has no results (results.h), which other builds would trust.
+ * The reader trusts no content: files and trees are checked against their digests, and names stay
+ * below the store. An entry of a bundle is used only if a lock names its digest, or if this host
+ * would make the same.
  */
 #ifndef WS_BUNDLE_BUNDLE_H
 #define WS_BUNDLE_BUNDLE_H

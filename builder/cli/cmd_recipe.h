@@ -1,5 +1,5 @@
 /**
- * cmd_recipe.h - the parts of `wheelsmith recipe`
+ * cmd_recipe.h - the subcommands new, update, check and list of `wheelsmith recipe`
  */
 #ifndef WS_CLI_CMD_RECIPE_H
 #define WS_CLI_CMD_RECIPE_H

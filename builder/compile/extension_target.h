@@ -1,5 +1,5 @@
 /**
- * extension_target.h - an extension at one point of the matrix, and its actions
+ * extension_target.h - an extension with its kits: its flags, compile actions and link
  *
  * An extension of a recipe with the kits chosen for it. compile/ turns a target into actions;
  * make/ chooses the kits, recipe/ the units.

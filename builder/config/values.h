@@ -1,7 +1,7 @@
 /**
- * values.h - the types of plain values in files that people write
+ * values.h - types of single values in people's files: text, version, condition, indexes, policy
  *
- * For tables of files that people write. Texts are never empty and live in the reader's arena.
+ * Texts are never empty and live in the reader's arena.
  */
 #ifndef WS_CONFIG_VALUES_H
 #define WS_CONFIG_VALUES_H

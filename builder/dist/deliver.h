@@ -1,7 +1,7 @@
 /**
  * deliver.h - the output folder: wheels, build.json, requirements, logs
  *
- * * Wheels are copied, never linked, out of the store, and appear in one step. build.json has a
+ * Wheels are copied, never linked, out of the store, and appear in one step. build.json has a
  * record of every cell, requirements.txt pins the wheels, logs/ has the output of commands.
  */
 #ifndef WS_DIST_DELIVER_H

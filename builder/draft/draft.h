@@ -1,5 +1,5 @@
 /**
- * draft.h - the draft of a recipe, read off a source tree
+ * draft.h - drafts or updates a recipe from sources, and finds the source distribution
  *
  * reader/, Python that ships with the program, writes it in a child: from PKG-INFO, setup.py
  * (followed as text, never run), which sources, headers and packages there are. Guesses are marked

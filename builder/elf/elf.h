@@ -2,9 +2,10 @@
  * elf.h - ELF files of unknown origin: shared objects and executables as the loader reads them
  *
  * ELF64, little endian, x86-64 and aarch64 (others where noted). Reads program headers and the
- * dynamic section only; files that glibc's loader refuses or does not survive are not opened. The
- * file is mapped, never copied: of a library of 450 MB only the pages that are read become
- * resident. Texts lie in the mapping and live until ws_elf_close. verify/ judges the result.
+ * dynamic section; sections and object files only in the functions named so. Files that glibc's
+ * loader refuses or does not survive are not opened. The file is mapped, never copied: of a library
+ * of 450 MB only the pages that are read become resident. Texts lie in the mapping and live until
+ * ws_elf_close. verify/ judges the result.
  *
  * Sources: System V gABI chapters 4 and 5, the GNU symbol versioning text of the LSB, elf.h,
  * glibc's elf/.

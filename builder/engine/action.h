@@ -155,7 +155,7 @@ struct ws_action {
 	const struct ws_host_file *tool_files;
 	size_t tool_file_count;
 	struct ws_worker_files *platform; /**< workers that must run it; NULL: this host may */
-	struct ws_limits limits; /**< timeout_ms 0: the engine's default; output is not limited */
+	struct ws_limits limits;          /**< timeout_ms 0: ten times the last run; see engine.h */
 };
 
 /** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */

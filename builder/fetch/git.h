@@ -1,5 +1,5 @@
 /**
- * git.h - commits and what they hold
+ * git.h - fetches an exact commit and reads its trees and files
  *
  * Keeps a bare repository per URL as a cache, fetches an exact commit into it, and reads trees
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the

@@ -15,7 +15,9 @@
 #include "net/index_page.h"
 #include "store/tree.h"
 
-/* ---- the whole archives of a kit's definition, in the store ---- Wheels are found through the
+/* ---- the whole archives of a kit's definition, in the store ---- */
+
+/* Wheels are found through the
  * index by package, name and digest, Debian packages below a mirror, anything else by its URL. All
  * are fetched together, resumed where an earlier run stopped, and are in the store only once their
  * digest was right. Archives that are read by ranges are not among them. */

@@ -1,7 +1,7 @@
 /**
  * context.h - what building one selection needs
  *
- * * Services and choices, filled by cli/ from options and an open session; borrowed and constant.
+ * Services and choices, filled by cli/ from options and an open session; borrowed and constant.
  * Pins are in pins.h.
  */
 #ifndef WS_MAKE_CONTEXT_H

@@ -1,7 +1,7 @@
 /**
  * import_check.h - the action that imports the modules of a packed wheel
  *
- * * * Runs only where this host has the Python and the torch of a cell: the wheel is unpacked in
+ * Runs only where this host has the Python and the torch of a cell: the wheel is unpacked in
  * the work folder and the modules of the recipe's `check.import` are imported, without network and
  * without touching an environment. It confirms the verdict of the judge. An import that fails
  * because of the host (no driver, a missing dependency) gives no result.

@@ -1,7 +1,7 @@
 /**
  * pins.h - the lock of a selection while it is used: reading, comparing, extending, saving
  *
- * * Read once, extended by downloads, written when pins were added. A new pin is added and a
+ * Read once, extended by downloads, written when pins were added. A new pin is added and a
  * changed one replaced, with a note; under --locked both are errors with the difference. Other
  * processes may extend the same file: saving merges the changes of this process into the file as it
  * is by then. Pins of a matrix in a read-only folder are kept in the store.

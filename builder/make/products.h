@@ -1,7 +1,7 @@
 /**
  * products.h - one product as actions of the graph
  *
- * * Units, a link for each extension, a check in each torch release the wheel is for, a pack.
+ * Units, a link for each extension, a check in each torch release the wheel is for, a pack.
  * Products share results through the engine's keys only.
  */
 #ifndef WS_MAKE_PRODUCTS_H

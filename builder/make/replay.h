@@ -1,7 +1,7 @@
 /**
  * replay.h - whether units are what another run makes of them
  *
- * * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX,
+ * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX,
  * cubins and objects are compared. Stored results of nvcc's commands are compared as they are:
  * wheels contain them. A unit that a farm compiled whole is compiled once more.
  */

@@ -1,5 +1,5 @@
 /**
- * toolchain.h - the host compilers that products are built with
+ * toolchain.h - the host compilers of products, the linker, and the libraries of older systems
  *
  * Each compiler is found and asked once, however many products share it. The compilers of a farm's
  * workers are chosen here as well; linking is always done on this host.

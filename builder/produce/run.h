@@ -1,7 +1,7 @@
 /**
  * run.h - making the wheels of a plan
  *
- * * Opens a supply for each product, resolves what those need that are to be built, runs the graph
+ * Opens a supply for each product, resolves what those need that are to be built, runs the graph
  * and delivers each wheel when it is packed. Returns plain data; report/ prints it.
  */
 #ifndef WS_PRODUCE_RUN_H

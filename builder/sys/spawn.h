@@ -1,5 +1,5 @@
 /**
- * spawn.h - starting, limiting, watching and ending child processes
+ * spawn.h - starts, limits, watches and ends a child; the sweeper kills leftovers after a crash
  *
  * A child gets an argv array, never a shell; a whole environment, nothing inherited; a process
  * group of its own, so that a signal reaches its children; a pidfd, which the caller polls before

@@ -1,5 +1,5 @@
 /**
- * symbols.h - the symbols that modules need and no library provides
+ * symbols.h - the symbols and libraries that a module needs and will not find, and why
  *
  * The check loads nothing. It compares the undefined names of a module with the exports of the
  * libraries that the module sees, by name and version, as the loader does. torch loads its

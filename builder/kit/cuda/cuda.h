@@ -1,11 +1,11 @@
 /**
  * cuda.h - a CUDA toolkit: found on the host, or assembled from pinned archives
  *
- * * Compilers are called below the work folder's link `cuda`, so commands read the same whichever
+ * Compilers are called below the work folder's link `cuda`, so commands read the same whichever
  * it is. A host toolkit must be complete (compiler, runtime, CCCL and the math headers that ATen
  * includes) to be chosen. plan/ chooses the toolkit of a cell.
  *
- * * An archive kit has neither libcudart_static nor libcudadevrt: whoever links by nvcc passes
+ * An archive kit has neither libcudart_static nor libcudadevrt: whoever links by nvcc passes
  * `--cudart shared --cudadevrt none`, or it takes another CUDA's from the host without a word
  * (measured: /usr/local/lib64 is among ld's folders).
  */

@@ -1,7 +1,7 @@
 /**
  * gpu.h - the GPUs of this host, and who uses them
  *
- * * Asked from the driver's own nvidia-smi, so nothing of CUDA is linked and a host without a
+ * Asked from the driver's own nvidia-smi, so nothing of CUDA is linked and a host without a
  * driver is not a special case: it has none, and the reason is said. Building does not need it; the
  * matrix's "arch": "host" and `doctor` do.
  */

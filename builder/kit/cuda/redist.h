@@ -1,12 +1,12 @@
 /**
  * redist.h - NVIDIA's redistributables: their manifest as the definition of a kit
  *
- * * One file a release, redistrib_X.Y.Z.json, names the components of a toolkit, an archive for
+ * One file a release, redistrib_X.Y.Z.json, names the components of a toolkit, an archive for
  * each platform, and its sha256. The manifest is not signed: whoever builds by one pins its digest.
  * The third number is NVIDIA's own count: 13.4.1 is the first release of 13.4, 13.4.0 a preview
  * that is kept elsewhere. archive_kit.h assembles the kit.
  *
- * * Format: NVIDIA's build-system-archive-import-examples (parse_redist.py) and its manifests 11.4
+ * Format: NVIDIA's build-system-archive-import-examples (parse_redist.py) and its manifests 11.4
  * to 13.4: `size` is a text, a platform may hold one archive for each `cuda_variant`.
  */
 #ifndef WS_KIT_CUDA_REDIST_H

@@ -1,7 +1,7 @@
 /**
  * floor.h - the libraries of an older system, to link against
  *
- * * A module asks of each symbol of libc and libstdc++ the version that the library had where it
+ * A module asks of each symbol of libc and libstdc++ the version that the library had where it
  * was linked. So a link that is to load on glibc 2.28 is given stubs (elf/stub.h) with the names
  * and versions of such a system, from the list that ships (matrix/facts/floors), and behind them an
  * archive of what newer headers call and that system lacks: the bridge, C of ours in floor/,

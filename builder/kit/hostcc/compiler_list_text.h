@@ -1,7 +1,7 @@
 /**
  * compiler_list_text.h - the compilers of a host as text, for another host
  *
- * * A worker of a farm lists its compilers in the way of this host; the building host chooses among
+ * A worker of a farm lists its compilers in the way of this host; the building host chooses among
  * them. Fields of base/text.h.
  */
 #ifndef WS_KIT_HOSTCC_COMPILER_LIST_TEXT_H

@@ -1,7 +1,7 @@
 /**
  * hostcc.h - the host compiler that a CUDA toolkit accepts
  *
- * * A toolkit's own crt/host_config.h says which gcc and clang it takes; the compilers of this host
+ * A toolkit's own crt/host_config.h says which gcc and clang it takes; the compilers of this host
  * are listed, and the newest that fits is chosen. The header cannot be bypassed:
  * --allow-unsupported-compiler compiles trivial files and then fails in thrust (measured with CUDA
  * 11.8 and g++ 12).

@@ -1,12 +1,12 @@
 /**
- * torch.h - a torch release to build against, without installing it
+ * torch.h - headers and ABI of a torch release, from its wheel or from an installed torch
  *
- * * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
+ * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
  * two small libraries answer what the headers do not say: the C++ ABI and pybind11's ids. All
  * Pythons share one kit. A torch installed in an interpreter serves as well. wheel.h lists the
  * releases.
  *
- * * The tree: include/ as in the wheel, version.py, kit.json (the measured values).
+ * The tree: include/ as in the wheel, version.py, kit.json (the measured values).
  */
 #ifndef WS_KIT_TORCH_TORCH_H
 #define WS_KIT_TORCH_TORCH_H

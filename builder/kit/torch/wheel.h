@@ -1,7 +1,7 @@
 /**
  * wheel.h - chooses a wheel of a torch release for its kit
  *
- * * * An index has a wheel for every Python, and PyTorch's own index several builds of each.
+ * An index has a wheel for every Python, and PyTorch's own index several builds of each.
  * Headers and ABI are the same for all Pythons of one build, so the choice is one of convenience
  * but always the same. Opening it is opened_wheel.h's.
  */

@@ -1,7 +1,8 @@
 /**
  * snapshot.h - makes a new snapshot: pages of every path, lists, manifest; then it is visible
  *
- * publish.h has completed the catalog and has put new files into the folder.
+ * The last step of a publish: writes pages, lists and manifest beside the live ones, then switches
+ * to them. publish.h has already completed the catalog and put new files into the folder.
  */
 #ifndef WS_PUBLISH_FOLDER_SNAPSHOT_H
 #define WS_PUBLISH_FOLDER_SNAPSHOT_H
