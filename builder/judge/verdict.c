@@ -115,7 +115,7 @@ static const struct ws_field own_fields[] = {
 	WS_LIST_OF(
 		"modules", struct ws_measured, modules, module_count, own_module_table, WS_ALWAYS, NULL),
 };
-static const struct ws_table own_table = {NULL, own_fields, WS_LEN(own_fields)};
+const struct ws_table ws_own_measured_table = {NULL, own_fields, WS_LEN(own_fields)};
 
 #define WHEEL struct ws_wheel_verdict
 #define WHEEL_FIELDS(measured_in) \
@@ -133,7 +133,7 @@ static const struct ws_field file_fields[] = {
 };
 const struct ws_table ws_verdict_file_table = {"a verdict", file_fields, WS_LEN(file_fields)};
 
-static const struct ws_field own_verdict_fields[] = {WHEEL_FIELDS(own_table)};
+static const struct ws_field own_verdict_fields[] = {WHEEL_FIELDS(ws_own_measured_table)};
 const struct ws_table ws_own_verdict_table = {
 	"modules", own_verdict_fields, WS_LEN(own_verdict_fields)};
 

@@ -99,8 +99,9 @@ struct ws_wheel_verdict {
 	const struct ws_wheel_facts *facts; /**< of an order for facts; else NULL */
 };
 
-/** The table for wheels and installed packages; the table for our own modules. */
-extern const struct ws_table ws_wheel_verdict_table, ws_own_verdict_table;
+/** The table for wheels and installed packages; the table for our own modules; the measurements in
+ * the latter. */
+extern const struct ws_table ws_wheel_verdict_table, ws_own_verdict_table, ws_own_measured_table;
 /** As the first, with the facts: verdict.json. */
 extern const struct ws_table ws_verdict_file_table;
 

@@ -3,7 +3,6 @@
 #include "archive/inflate.h"
 #include "base/arena.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/user_env.h"
 #include "config/recipe.h"
 #include "judge/order.h"
@@ -17,76 +16,101 @@
 /* Raise it when the same order would give other bytes. */
 #define PACK_VERSION "wheelsmith.pack/4"
 
+/* ---- order.json ---- */
+
+#define KIT struct ws_pack_kit
+
+static const struct ws_field torch_fields[] = {
+	WS_VALUE("version", KIT, version, WS_ALWAYS, NULL),
+	WS_VALUE("cuda", KIT, cuda, WS_OR_NULL, NULL),
+	WS_VALUE("cxx11abi", KIT, cxx11abi, WS_ALWAYS, NULL),
+	WS_VALUE("tree", KIT, tree, WS_OR_NULL, "of the kit; null: installed on the host"),
+};
+static const struct ws_table torch_table = {NULL, torch_fields, WS_LEN(torch_fields)};
+
+static const struct ws_field cuda_fields[] = {
+	WS_VALUE("version", KIT, version, WS_ALWAYS, NULL),
+	WS_VALUE("nvcc", KIT, nvcc, WS_ALWAYS, "its own version"),
+	WS_VALUE("tools", KIT, tools, WS_ALWAYS, "fingerprint of nvcc and what it calls"),
+	WS_VALUE("tree", KIT, tree, WS_OR_NULL, "of the kit; null: the host's toolkit"),
+};
+static const struct ws_table cuda_table = {NULL, cuda_fields, WS_LEN(cuda_fields)};
+
+static const struct ws_field compiler_fields[] = {
+	WS_VALUE("kind", KIT, kind, WS_ALWAYS, "gcc or clang"),
+	WS_VALUE("version", KIT, version, WS_ALWAYS, NULL),
+	WS_VALUE("machine", KIT, machine, WS_ALWAYS, NULL),
+	WS_VALUE("tools", KIT, tools, WS_ALWAYS, "fingerprint of the driver and what it calls"),
+};
+static const struct ws_table compiler_table = {
+	"a compiler", compiler_fields, WS_LEN(compiler_fields)};
+
+#define FACTS struct ws_pack_facts
+static const struct ws_field facts_fields[] = {
+	WS_FIXED("wheelsmith", WS_VERSION),
+	WS_VALUE("recipe", FACTS, recipe, WS_ALWAYS, "of the recipe and its patches"),
+	WS_VALUE("sources", FACTS, sources, WS_ALWAYS, "of the sources after patches"),
+	WS_POINTED("torch", FACTS, torch, torch_table, WS_IF_ANY, NULL),
+	WS_POINTED("cuda", FACTS, cuda, cuda_table, WS_IF_ANY, NULL),
+	WS_POINTED("compiler", FACTS, compiler, compiler_table, WS_IF_ANY, "of the host's code"),
+	WS_POINTED("linker", FACTS, linker, compiler_table, WS_IF_ANY, "if it is another one"),
+	WS_VALUE("glibc", FACTS, glibc, WS_OR_NULL, "it was linked for; null: the host's own"),
+	WS_VALUE("python", FACTS, python, WS_IF_ANY, NULL),
+	WS_VALUE("archs", FACTS, archs, WS_OR_NULL, "that it was compiled for"),
+	WS_FIXED("isolation", "folder"), /* private folders and an environment of ours */
+};
+static const struct ws_table facts_table = {NULL, facts_fields, WS_LEN(facts_fields)};
+
+static const struct ws_type type_module = {
+	.name = "a module",
+	.plural = "modules",
+	.size = sizeof(struct ws_pack_module),
+	.kind = WS_KIND_TEXT,
+};
+
+#define FILE_OF struct ws_python_file
+static const struct ws_field file_fields[] = {
+	WS_VALUE("path", FILE_OF, path, WS_ALWAYS, "in the wheel"),
+	WS_VALUE("from", FILE_OF, from, WS_ALWAYS, "in the sources"),
+	WS_VALUE("executable", FILE_OF, executable, WS_ALWAYS, NULL),
+};
+static const struct ws_table file_table = {NULL, file_fields, WS_LEN(file_fields)};
+
+#define PART struct ws_sbom_part
+static const struct ws_field part_fields[] = {
+	WS_VALUE("name", PART, name, WS_ALWAYS, NULL),
+	WS_VALUE("version", PART, version, WS_OR_NULL, NULL),
+	WS_VALUE("purl", PART, purl, WS_OR_NULL, NULL),
+	WS_VALUE("url", PART, url, WS_OR_NULL, NULL),
+	WS_VALUE("sha256", PART, sha256, WS_OR_NULL, NULL),
+	WS_VALUE("application", PART, application, WS_ALWAYS, NULL),
+};
+static const struct ws_table part_table = {NULL, part_fields, WS_LEN(part_fields)};
+
+#define ORDER struct ws_pack_order
+static const struct ws_field order_fields[] = {
+	WS_FIXED("schema", PACK_VERSION),
+	WS_VALUE("recipe", ORDER, recipe_file, WS_ALWAYS, NULL),
+	WS_VALUE("source", ORDER, source_digest, WS_ALWAYS, NULL),
+	WS_VALUE("version", ORDER, version, WS_ALWAYS, NULL),
+	WS_VALUE("python_tag", ORDER, python_tag, WS_ALWAYS, NULL),
+	WS_VALUE("abi_tag", ORDER, abi_tag, WS_ALWAYS, NULL),
+	WS_VALUE("torch", ORDER, torch, WS_OR_NULL, NULL),
+	WS_LIST_AS("modules", ORDER, modules, module_count, type_module, WS_ALWAYS, NULL),
+	WS_LIST_OF("files", ORDER, files, file_count, file_table, WS_ALWAYS, NULL),
+	WS_OBJECT("facts", ORDER, facts, facts_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("parts", ORDER, parts, part_count, part_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table order_table = {"an order", order_fields, WS_LEN(order_fields)};
+
+/* ---- the action ---- */
+
 static bool
 put_file(const struct ws_store *store, const char *path, const char *name, struct ws_input *input,
 	struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	return ws_fs_read(path, &text, err) && ws_internal_input(store, &text, name, input, a, err);
-}
-
-static void
-write_python_files(struct ws_json_writer *w, const ws_python_files *files)
-{
-	ws_json_open_list(w, "files");
-	for (size_t i = 0; i < files->len; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "path", files->at[i].path);
-		ws_json_add_text(w, "from", files->at[i].from);
-		ws_json_add_bool(w, "executable", files->at[i].executable);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
-static void
-write_modules(struct ws_json_writer *w, const struct ws_pack_order *order)
-{
-	ws_json_open_list(w, "modules");
-	for (size_t i = 0; i < order->module_count; i++) {
-		ws_json_add_text(w, NULL, order->modules[i].module);
-	}
-	ws_json_close(w);
-}
-
-static void
-write_parts(struct ws_json_writer *w, const struct ws_pack_order *order)
-{
-	ws_json_open_list(w, "parts");
-	for (size_t i = 0; i < order->part_count; i++) {
-		const struct ws_sbom_part *part = &order->parts[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "name", part->name);
-		ws_json_add_text(w, "version", part->version);
-		ws_json_add_text(w, "purl", part->purl);
-		ws_json_add_text(w, "url", part->url);
-		ws_json_add_text(w, "sha256", part->sha256);
-		ws_json_add_bool(w, "application", part->application);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
-static void
-write_order(const struct ws_pack_order *order, const char *recipe, struct ws_buf *text)
-{
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", PACK_VERSION);
-	ws_json_add_text(w, "recipe", recipe);
-	ws_json_add_text(w, "source", order->source->digest.hex);
-	ws_json_add_text(w, "version", order->version);
-	ws_json_add_text(w, "python_tag", order->python_tag);
-	ws_json_add_text(w, "abi_tag", order->abi_tag);
-	ws_json_add_text(w, "torch", order->torch);
-	write_modules(w, order);
-	write_python_files(w, order->files);
-	ws_json_open_object(w, "facts");
-	if (order->write_facts) {
-		order->write_facts(order->self, w);
-	}
-	ws_json_close(w);
-	write_parts(w, order);
-	ws_json_finish(w, WS_JSON_PRETTY, text);
 }
 
 /* The recipe and its patches, in a folder of their own: the child reads it as we did. */
@@ -119,11 +143,12 @@ fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, most);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count = 0;
-	const char *recipe;
-	if (!add_recipe(inputs, &count, order->recipe, store, &recipe, a, err)) {
+	struct ws_pack_order record = *order;
+	record.source_digest = order->source->digest.hex;
+	if (!add_recipe(inputs, &count, order->recipe, store, &record.recipe_file, a, err)) {
 		return false;
 	}
-	write_order(order, recipe, &text);
+	ws_table_text(&order_table, &record, WS_JSON_PRETTY, &text);
 	if (!ws_internal_input(store, &text, "order.json", &inputs[count++], a, err)) {
 		return false;
 	}
@@ -165,28 +190,27 @@ ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, 
 
 /* ---- the child: packs in the current folder ---- */
 
-struct packing {
-	struct ws_arena *a;
-	struct ws_json_doc order, verdict;
-	const struct ws_json *measured; /* of the verdict; NULL: no module */
-	struct ws_recipe recipe;
-	struct ws_wheel_spec spec;
-};
+/* Reads the record in a file of the current folder. */
+static bool
+read_record(const char *name, const struct ws_table *table, struct ws_arena *a, void *into,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	return ws_fs_read(name, &text, err)
+		&& ws_table_parse(name, ws_buf_str(&text), table, a, into, err);
+}
 
 static void
-read_files(struct packing *p)
+fill_files(const struct ws_pack_order *order, struct ws_arena *a, struct ws_wheel_spec *spec)
 {
-	WS_VEC(struct ws_wheel_file) files = {0};
-	const struct ws_json *list = ws_json_find(p->order.root, "files");
-	for (WS_JSON_EACH(file, list)) {
-		*ws_vec_push(&files, p->a) = (struct ws_wheel_file){
-			.path = ws_json_text(file, "path"),
-			.file = ws_path_join(p->a, "src", ws_json_text(file, "from"), NULL),
-			.executable = ws_json_is_true(file, "executable"),
-		};
+	struct ws_wheel_file *files = WS_NEW_N(a, struct ws_wheel_file, order->file_count);
+	for (size_t i = 0; i < order->file_count; i++) {
+		const struct ws_python_file *file = &order->files[i];
+		files[i] = (struct ws_wheel_file){
+			file->path, ws_path_join(a, "src", file->from, NULL), file->executable};
 	}
-	p->spec.files = files.at;
-	p->spec.file_count = files.len;
+	spec->files = files;
+	spec->file_count = order->file_count;
 }
 
 static const char *
@@ -201,106 +225,77 @@ suffix_of(const struct ws_recipe *recipe, const char *module)
 }
 
 static void
-read_modules(struct packing *p)
+fill_modules(const struct ws_pack_order *order, const struct ws_recipe *recipe, struct ws_arena *a,
+	struct ws_wheel_spec *spec)
 {
-	WS_VEC(struct ws_wheel_module) modules = {0};
-	const struct ws_json *list = ws_json_find(p->order.root, "modules");
-	for (WS_JSON_EACH(module, list)) {
-		const char *file = ws_arena_printf(p->a, "mod/%zu.so", modules.len);
-		*ws_vec_push(&modules, p->a) =
-			(struct ws_wheel_module){module->text, file, suffix_of(&p->recipe, module->text)};
+	struct ws_wheel_module *modules = WS_NEW_N(a, struct ws_wheel_module, order->module_count);
+	for (size_t i = 0; i < order->module_count; i++) {
+		const char *module = order->modules[i].module;
+		modules[i] = (struct ws_wheel_module){
+			module, ws_arena_printf(a, "mod/%zu.so", i), suffix_of(recipe, module)};
 	}
-	p->spec.modules = modules.at;
-	p->spec.module_count = modules.len;
+	spec->modules = modules;
+	spec->module_count = order->module_count;
 }
 
 /* wheelsmith.json: what the order knows, and what was measured on the modules. */
 static const char *
-compose_facts(struct packing *p)
+compose_facts(
+	const struct ws_pack_facts *facts, const struct ws_measured *measured, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.wheel/1");
-	const struct ws_json *facts = ws_json_find(p->order.root, "facts");
-	for (WS_JSON_EACH(fact, facts)) {
-		ws_json_add_copy(w, fact->key, fact);
-	}
-	if (p->measured) {
-		ws_json_add_copy(w, "measured", p->measured);
+	ws_table_write_members(w, &facts_table, facts);
+	if (measured) {
+		ws_table_write(w, "measured", &ws_own_measured_table, measured);
 	}
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
-	return ws_buf_copy(&text, p->a);
+	return ws_buf_copy(&text, a);
 }
 
 static const char *
-compose_sbom(struct packing *p)
+compose_sbom(const struct ws_pack_order *order, const struct ws_recipe *recipe, struct ws_arena *a)
 {
-	WS_VEC(struct ws_sbom_part) parts = {0};
-	const struct ws_json *list = ws_json_find(p->order.root, "parts");
-	for (WS_JSON_EACH(part, list)) {
-		*ws_vec_push(&parts, p->a) = (struct ws_sbom_part){
-			.name = ws_json_text(part, "name"),
-			.version = ws_json_text(part, "version"),
-			.purl = ws_json_text(part, "purl"),
-			.url = ws_json_text(part, "url"),
-			.sha256 = ws_json_text(part, "sha256"),
-			.application = ws_json_is_true(part, "application"),
-		};
-	}
-	struct ws_sbom_part wheel = {
-		.name = p->spec.distribution,
-		.version = p->spec.version,
-		.purl =
-			ws_arena_printf(p->a, "pkg:pypi/%s@%s", p->recipe.name, p->recipe.version.public_text),
-	};
 	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_sbom_write(&wheel, parts.at, parts.len, &text);
-	return ws_buf_copy(&text, p->a);
-}
-
-static bool
-read_inputs(struct packing *p, struct ws_err *err)
-{
-	if (!ws_json_read("order.json", WS_JSON_STRICT, p->a, &p->order, err)
-		|| !ws_recipe_read(ws_json_text(p->order.root, "recipe"), p->a, &p->recipe, err)) {
-		return false;
-	}
-	if (ws_fs_exists(WS_VERDICT_FILE)) {
-		if (!ws_json_read(WS_VERDICT_FILE, WS_JSON_STRICT, p->a, &p->verdict, err)) {
-			return false;
-		}
-		p->measured = ws_json_find(p->verdict.root, "measured");
-	}
-	return true;
+	struct ws_sbom_part wheel = {
+		.name = recipe->distribution,
+		.version = order->version,
+		.purl = ws_arena_printf(a, "pkg:pypi/%s@%s", recipe->name, recipe->version.public_text),
+	};
+	ws_sbom_write(&wheel, order->parts, order->part_count, &text);
+	return ws_buf_copy(&text, a);
 }
 
 bool
 ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct packing p = {.a = a};
-	if (!read_inputs(&p, err)) {
+	struct ws_pack_order order = {0};
+	struct ws_recipe recipe;
+	struct ws_wheel_verdict verdict = {0};
+	bool measured = ws_fs_exists(WS_VERDICT_FILE); /* a wheel without modules has none */
+	if (!read_record("order.json", &order_table, a, &order, err)
+		|| !ws_recipe_read(order.recipe_file, a, &recipe, err)
+		|| (measured && !read_record(WS_VERDICT_FILE, &ws_own_verdict_table, a, &verdict, err))) {
 		return false;
 	}
-	const char *glibc = ws_json_text(ws_json_find(p.order.root, "facts"), "glibc");
-	const char *platform =
-		p.measured ? ws_manylinux_tags(ws_json_text(p.measured, "platform"), glibc, a) : "any";
 	const char *epoch = ws_user_env_get(env, "SOURCE_DATE_EPOCH");
-	p.spec = (struct ws_wheel_spec){
-		.distribution = p.recipe.distribution,
-		.version = ws_json_text(p.order.root, "version"),
-		.tags = {ws_json_text(p.order.root, "python_tag"), ws_json_text(p.order.root, "abi_tag"),
-			platform},
-		.torch = ws_json_text(p.order.root, "torch"),
-		.metadata = &p.recipe.metadata,
+	struct ws_wheel_spec spec = {
+		.distribution = recipe.distribution,
+		.version = order.version,
+		.tags = {order.python_tag, order.abi_tag,
+			measured ? ws_manylinux_tags(verdict.measured.platform, order.facts.glibc, a) : "any"},
+		.torch = order.torch,
+		.metadata = &recipe.metadata,
+		.facts_json = compose_facts(&order.facts, measured ? &verdict.measured : NULL, a),
+		.sbom_json = compose_sbom(&order, &recipe, a),
 		.source_dir = "src",
 		.epoch = epoch ? strtoll(epoch, NULL, 10) : 0,
 	};
-	read_files(&p);
-	read_modules(&p);
-	p.spec.facts_json = compose_facts(&p);
-	p.spec.sbom_json = compose_sbom(&p);
-	const char *name = ws_arena_printf(a, "%s\n", ws_wheel_file_name(&p.spec, a));
-	return ws_wheel_write(&p.spec, "wheel.whl", err)
+	fill_files(&order, a, &spec);
+	fill_modules(&order, &recipe, a, &spec);
+	const char *name = ws_arena_printf(a, "%s\n", ws_wheel_file_name(&spec, a));
+	return ws_wheel_write(&spec, "wheel.whl", err)
 		&& ws_fs_write("name.txt", name, strlen(name), 0644, err);
 }

@@ -12,7 +12,6 @@
 #include "recipe/recipe_files.h"
 #include "wheel/sbom.h"
 
-struct ws_json_writer;
 struct ws_user_env;
 
 /** A module of the wheel and the link that makes it. */
@@ -21,23 +20,47 @@ struct ws_pack_module {
 	const struct ws_node *link;
 };
 
+/** A kit or a compiler in wheelsmith.json. */
+struct ws_pack_kit {
+	const char *kind; /**< "gcc", "clang" */
+	const char *version, *machine;
+	const char *cuda;  /**< of torch; NULL: without CUDA */
+	const char *nvcc;  /**< its own version */
+	const char *tools; /**< fingerprint of the program and what it calls */
+	const char *tree;  /**< digest of the kit; NULL: of the host */
+	int cxx11abi;
+};
+
+/** How the wheel was made: wheelsmith.json, without the measurements. */
+struct ws_pack_facts {
+	const char *recipe;  /**< digest of the recipe and its patches */
+	const char *sources; /**< digest of the sources after patches */
+	/** NULL: not used, or the linker is the compiler. */
+	const struct ws_pack_kit *torch, *cuda, *compiler, *linker;
+	const char *glibc;  /**< it is linked for; NULL: this host's */
+	const char *python; /**< NULL: any */
+	const char *archs;  /**< NULL: none */
+};
+
+/** The members after check are order.json. */
 struct ws_pack_order {
 	const struct ws_recipe *recipe;
 	const struct ws_tree *source;
-	const char *group;            /**< the cell's name */
-	const char *version;          /**< with the label */
-	const char *python_tag;       /**< "cp311", "py3" */
-	const char *abi_tag;          /**< "cp311", "none" */
-	const char *torch;            /**< "torch==2.5.*"; NULL: none */
-	const ws_python_files *files; /**< the Python part */
+	const char *group;           /**< the cell's name */
+	const struct ws_node *check; /**< must have passed, and measured; NULL: no module */
+
+	const char *recipe_file, *source_digest; /**< set by ws_pack_action */
+	const char *version;                     /**< with the label */
+	const char *python_tag;                  /**< "cp311", "py3" */
+	const char *abi_tag;                     /**< "cp311", "none" */
+	const char *torch;                       /**< "torch==2.5.*"; NULL: none */
 	const struct ws_pack_module *modules;
 	size_t module_count;
-	const struct ws_node *check; /**< must have passed, and measured; NULL: no module */
+	const struct ws_python_file *files; /**< the Python part */
+	size_t file_count;
+	struct ws_pack_facts facts;
 	const struct ws_sbom_part *parts;
 	size_t part_count;
-	/** Adds members to the open object of wheelsmith.json: kits, compiler, digests. */
-	void (*write_facts)(void *self, struct ws_json_writer *w);
-	void *self;
 };
 
 /** Outputs of the action, in order. */

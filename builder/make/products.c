@@ -1,7 +1,6 @@
 /* products.c - from a product and its materials to nodes. */
 #include "make/products.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "compile/extension_target.h"
 #include "config/document.h"
@@ -254,64 +253,47 @@ add_check(struct adding *w, struct ws_err *err)
 	return action != NULL;
 }
 
-static void
-write_torch(const struct ws_torch_kit *torch, struct ws_json_writer *w)
+static const struct ws_pack_kit *
+compiler_facts(const struct ws_hostcc *cxx, struct ws_arena *a)
 {
-	ws_json_open_object(w, "torch");
-	ws_json_add_text(w, "version", torch->version.text);
-	ws_json_add_text(w, "cuda", torch->cuda);
-	ws_json_add_i64(w, "cxx11abi", torch->cxx11abi);
-	/* The tree is what the wheels of all Pythons share: which of them came first must not show. */
-	ws_json_add_text(w, "tree", torch->tree ? torch->tree->digest.hex : NULL);
-	ws_json_close(w);
+	struct ws_pack_kit *kit = WS_NEW(a, struct ws_pack_kit);
+	kit->kind = cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang";
+	kit->version = cxx->version;
+	kit->machine = cxx->machine;
+	kit->tools = cxx->fingerprint;
+	return kit;
 }
 
-static void
-write_compiler(const struct ws_hostcc *cxx, const char *name, struct ws_json_writer *w)
+static struct ws_pack_facts
+pack_facts(const struct ws_product *product, const struct ws_materials *m, struct ws_arena *a)
 {
-	ws_json_open_object(w, name);
-	ws_json_add_text(w, "kind", cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang");
-	ws_json_add_text(w, "version", cxx->version);
-	ws_json_add_text(w, "machine", cxx->machine);
-	ws_json_add_text(w, "tools", cxx->fingerprint);
-	ws_json_close(w);
-}
-
-static void
-write_facts(void *self, struct ws_json_writer *w)
-{
-	const struct ws_made *made = self;
-	const struct ws_materials *m = &made->materials;
-	const struct ws_product *product = made->product;
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	ws_json_add_text(w, "wheelsmith", WS_VERSION);
-	ws_json_add_text(w, "recipe", product->recipe->digest.hex);
-	ws_json_add_text(w, "sources", m->source->tree.digest.hex);
+	struct ws_pack_kit *kits = WS_NEW_N(a, struct ws_pack_kit, 2);
+	bool other_linker = m->cxx && strcmp(m->cxx->fingerprint, m->linker->fingerprint) != 0;
 	if (m->torch) {
-		write_torch(m->torch, w);
+		/* The tree is what the wheels of all Pythons share: which of them came first must not
+		 * show. */
+		kits[0] = (struct ws_pack_kit){.version = m->torch->version.text,
+			.cuda = m->torch->cuda,
+			.cxx11abi = m->torch->cxx11abi,
+			.tree = m->torch->tree ? m->torch->tree->digest.hex : NULL};
 	}
 	if (m->cuda) {
-		ws_json_open_object(w, "cuda");
-		ws_json_add_text(w, "version", m->cuda->version.text);
-		ws_json_add_text(w, "nvcc", m->cuda->release);
-		ws_json_add_text(w, "tools", m->cuda->fingerprint);
-		ws_json_add_text(w, "tree", m->cuda->tree ? m->cuda->tree->digest.hex : NULL);
-		ws_json_close(w);
+		kits[1] = (struct ws_pack_kit){.version = m->cuda->version.text,
+			.nvcc = m->cuda->release,
+			.tools = m->cuda->fingerprint,
+			.tree = m->cuda->tree ? m->cuda->tree->digest.hex : NULL};
 	}
-	if (m->cxx) {
-		write_compiler(m->cxx, "compiler", w);
-	}
-	if (m->cxx && strcmp(m->cxx->fingerprint, m->linker->fingerprint) != 0) {
-		write_compiler(m->linker, "linker", w);
-	}
-	ws_json_add_text(w, "glibc", m->floor ? m->floor->glibc : NULL);
-	if (m->python) {
-		ws_json_add_text(w, "python", m->python->version);
-	}
-	ws_json_add_text(
-		w, "archs", product->point.archs.count ? ws_arch_set_text(&product->point.archs, a) : NULL);
-	/* How commands are isolated from the host: private folders and an environment of ours. */
-	ws_json_add_text(w, "isolation", "folder");
+	return (struct ws_pack_facts){
+		.recipe = product->recipe->digest.hex,
+		.sources = m->source->tree.digest.hex,
+		.torch = m->torch ? &kits[0] : NULL,
+		.cuda = m->cuda ? &kits[1] : NULL,
+		.compiler = m->cxx ? compiler_facts(m->cxx, a) : NULL,
+		.linker = other_linker ? compiler_facts(m->linker, a) : NULL,
+		.glibc = m->floor ? m->floor->glibc : NULL,
+		.python = m->python ? m->python->version : NULL,
+		.archs = product->point.archs.count ? ws_arch_set_text(&product->point.archs, a) : NULL,
+	};
 }
 
 /* Other people read the wheel: leave out the private parts of the URL. */
@@ -364,14 +346,14 @@ add_pack(struct adding *w, struct ws_err *err)
 		.python_tag = product->python_tag,
 		.abi_tag = product->abi_tag,
 		.torch = product->torch,
-		.files = &w->view.files,
+		.files = w->view.files.at,
+		.file_count = w->view.files.len,
 		.modules = modules,
 		.module_count = w->modules.len,
 		.check = w->check,
 		.parts = parts.at,
 		.part_count = parts.len,
-		.write_facts = write_facts,
-		.self = w->made,
+		.facts = pack_facts(product, m, w->a),
 	};
 	const struct ws_action *action =
 		ws_pack_action(&order, w->ctx->store, w->ctx->program, w->a, err);

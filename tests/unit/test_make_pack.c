@@ -39,9 +39,8 @@ WS_TEST(patches_go_beside_the_recipe_whatever_folder_it_was_named_by)
 	for (size_t i = 0; i < WS_LEN(ways); i++) {
 		struct ws_recipe recipe;
 		assert_ok(ws_recipe_read(ways[i], a, &recipe, &err), err);
-		ws_python_files files = {0};
 		struct ws_tree source = {.path = dir};
-		struct ws_pack_order order = {.recipe = &recipe, .source = &source, .files = &files};
+		struct ws_pack_order order = {.recipe = &recipe, .source = &source};
 		const struct ws_action *action = ws_pack_action(&order, &store, WS_PROGRAM, a, &err);
 		assert_ok(action != NULL, err);
 		assert_string_equal(action->inputs[0].name, "recipe/1.0.json");
