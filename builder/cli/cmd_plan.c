@@ -196,6 +196,7 @@ ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 		return err->kind == WS_ERR_NONE;
 	}
 	p.selecting.options.resolve = p.resolve;
+	p.selecting.options.builds_elsewhere = p.github || job_tasks(&p) > 0;
 	return ws_selecting_plan(s, &p.selecting, p.resolve, a, &ctx, &sel, err)
 		&& print(s, &p, &sel, err) && (!p.strict || check_strict(&sel.plan, err));
 }

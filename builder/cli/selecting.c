@@ -360,7 +360,8 @@ ws_cures_word(const struct ws_session *s, struct ws_err *err)
 
 /* ---- packages without a version, and without a recipe ---- */
 
-/* Whether a plan without a network has a cell for @a package that is not excluded; else @a why. */
+/* Whether a plan without a network has a cell for @a package that is not excluded; else @a why. The
+ * version does not depend on the Pythons of this host. */
 static bool
 fits(struct ws_session *s, const struct ws_selecting *selecting, const char *package,
 	const char **why)
@@ -371,8 +372,8 @@ fits(struct ws_session *s, const struct ws_selecting *selecting, const char *pac
 	struct ws_context ctx;
 	struct ws_selection sel;
 	one.typed.packages = (ws_words){.at = &package, .len = 1};
-	one.options =
-		(struct ws_selection_options){.made = &matrix, .recipes = selecting->options.recipes};
+	one.options = (struct ws_selection_options){
+		.made = &matrix, .recipes = selecting->options.recipes, .builds_elsewhere = true};
 	make_context(s, &one, a, &ctx);
 	*why = NULL;
 	if (!ws_typed_matrix(&one.typed, &matrix, a, NULL)

@@ -340,7 +340,7 @@ find_python(const struct ws_context *ctx, const struct named_python *named, bool
 	if (!ws_python_find_meant(
 			ctx->env, value->path, value->host, &value->tag, ctx->a, kit, missing)) {
 		python->missing = missing;
-		if (named->needed) {
+		if (named->needed && err) {
 			*err = *missing;
 		}
 		return !named->needed;

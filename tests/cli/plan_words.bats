@@ -46,6 +46,27 @@ point() {
 	[[ $output == *"no Python 3.12 on this host"* ]]
 }
 
+@test "a Python without which nothing can be planned is an error, also where the version is chosen" {
+	run -3 "$WHEELSMITH" plan causal-conv1d --torch 2.11.0 --python ./none --arch 9.0
+	[[ $output == *"/none' does not answer like a Python interpreter"* ]]
+	mkdir empty
+	run -3 env -u PYENV_ROOT PATH=/nowhere HOME="$PWD/empty" "$WHEELSMITH" plan causal-conv1d \
+		--torch installed --python 3.12 --arch 9.0
+	[[ $output == *"error: no Python 3.12 on this host"* ]]
+}
+
+@test "a Python that this host lacks may be on the host that builds" {
+	local which=(--python 3.12 --arch 9.0)
+	mkdir empty
+	local nothing=(-u PYENV_ROOT PATH=/nowhere HOME="$PWD/empty")
+	run -0 --separate-stderr env "${nothing[@]}" "$WHEELSMITH" plan --github causal-conv1d==1.5.3.post1 \
+		--torch 2.11.0 "${which[@]}"
+	[ "$(jq '.include | length' <<< "$output")" -eq 1 ]
+	# 2.3.2.post1 is newer, but does not work with this torch.
+	run -0 env "${nothing[@]}" "$WHEELSMITH" plan mamba-ssm --torch 2.8.0 "${which[@]}"
+	[[ $output == "mamba-ssm: version 2.2.6.post3; 2.3.2.post1 does not fit"*"no Python 3.12 on this host"* ]]
+}
+
 @test "a package that does not use torch needs none on the command line" {
 	mkdir -p recipes/demo-ops
 	echo '{"name": "demo-ops", "version": "1.0", "source": [{"folder": "."}], "extensions": [{"module": "demo_ops.libdemo", "binding": "c-abi", "sources": ["a.cu"]}]}' > recipes/demo-ops/1.0.json
