@@ -172,17 +172,11 @@ lock_key(struct ws_run *r, struct ws_node *node)
 	return true;
 }
 
+/* Only measurements count: a recipe's guess must not end a slow host's compiler. */
 static uint64_t
-deadline_ms(const struct ws_run *r, const struct ws_node *node)
+estimate_deadline_ms(const struct ws_node *node)
 {
-	if (r->e->deadline_ms || node->action->limits.timeout_ms) {
-		return r->e->deadline_ms ? r->e->deadline_ms : node->action->limits.timeout_ms;
-	}
-	/* Only measurements count: a recipe's guess must not end a slow host's compiler. */
-	if (node->measured_ms == 0) {
-		return HOUR_MS;
-	}
-	uint64_t ten_ms = node->measured_ms * 10;
+	uint64_t ten_ms = node->measured_ms ? node->measured_ms * 10 : HOUR_MS;
 	return ten_ms < SHORTEST_DEADLINE_MS ? SHORTEST_DEADLINE_MS : ten_ms;
 }
 
@@ -190,6 +184,7 @@ static bool
 launch_job(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
 	struct ws_arena *a = ws_arena_make();
+	uint64_t set_ms = r->e->deadline_ms ? r->e->deadline_ms : node->action->limits.timeout_ms;
 	node->job = WS_NEW(a, struct ws_job);
 	*node->job = (struct ws_job){
 		.id = node->id,
@@ -197,7 +192,8 @@ launch_job(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 		.action = node->action,
 		.made = node->made,
 		.need = node->need,
-		.deadline_ms = deadline_ms(r, node),
+		.deadline_ms = set_ms ? set_ms : estimate_deadline_ms(node),
+		.is_estimated = set_ms == 0,
 		.since_file_ns = r->began_file_ns,
 		.a = a,
 	};

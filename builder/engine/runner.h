@@ -23,6 +23,7 @@ struct ws_job {
 	const char *const *made; /**< digest of each input that another action creates */
 	struct ws_need need;
 	uint64_t deadline_ms; /**< 0: no limit */
+	bool is_estimated;    /**< deadline_ms is ten times the last duration, not an option */
 	int64_t
 		since_file_ns;  /**< age of the oldest digest of files outside of trees (changed_since.h) */
 	struct ws_arena *a; /**< for the runner's own data, and for its report */

@@ -397,8 +397,9 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	Reapi__Digest command_digest = add_message(own, &command);
 	Reapi__Digest root_digest = ws_protobuf_digest(root->value, root->size_bytes);
 	reapi__duration__init(&timeout);
-	/* Whole hours, so that hosts with different measurements request the same Action. This host
-	 * cancels the operation at the exact limit. */
+	/* Whole hours, so that hosts with different measurements request the same Action. Farms refuse
+	 * a timeout above their maximum, often one hour: an estimate is twice the last duration. This
+	 * host cancels the operation at the exact limit. */
 	timeout.seconds = 3600 * (int64_t)(c->limit_ms ? (c->limit_ms + HOUR_MS - 1) / HOUR_MS : 1);
 	reapi__action__init(&message);
 	message.command_digest = &command_digest;
@@ -431,7 +432,7 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 		.word_count = 1,
 		.fresh = action->fresh,
 		.salt = action->tool.fingerprint,
-		.limit_ms = job->deadline_ms};
+		.limit_ms = job->is_estimated ? job->deadline_ms / 5 : job->deadline_ms};
 	list_outputs(action, &command, own->a);
 	make_messages(all, &command, &root, own, made);
 	made->order = order;

@@ -216,6 +216,12 @@ WS_TEST(the_time_limit_of_a_job_is_in_its_action)
 	assert_int_equal(timeout_of(w, &all, 300 * 1000, a), 3600);
 	assert_int_equal(timeout_of(w, &all, (uint64_t)3600 * 1000, a), 3600);
 	assert_int_equal(timeout_of(w, &all, (uint64_t)70 * 60 * 1000, a), 7200);
+
+	/* Ten times the last duration. A farm with a maximum of an hour runs a unit of 30 minutes. */
+	w->job.is_estimated = true;
+	assert_int_equal(timeout_of(w, &all, (uint64_t)60 * 60 * 1000, a), 3600);
+	assert_int_equal(timeout_of(w, &all, (uint64_t)300 * 60 * 1000, a), 3600);
+	assert_int_equal(timeout_of(w, &all, (uint64_t)310 * 60 * 1000, a), 7200);
 	ws_store_close(&w->store);
 }
 
