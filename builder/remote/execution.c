@@ -406,8 +406,9 @@ handle_end(struct remote_job *w, struct ws_arena *a, ws_item_list *items, remote
 			fail_job(w, &err);
 			return;
 		}
-		w->files = (struct ws_worker_result){
-			.order = w->op.action.order, .kept = w->response->cached_result};
+		w->files = (struct ws_worker_result){.order = w->op.action.order,
+			.kept = w->response->cached_result,
+			.may_run_again = w->response->cached_result && !w->op.skip_cache};
 		ws_worker_result_list_files(w->response->result, w->job, dir, a, items, &w->files);
 		*ws_vec_push(coming, a) = w;
 		return;

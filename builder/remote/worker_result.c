@@ -257,6 +257,30 @@ find_unwritable(
 	return kept;
 }
 
+/* WHOLE if the report is about this action, on a host that may run it. */
+static enum ws_worker_result_state
+check_report(const struct ws_worker_result *files, const struct ws_report *report,
+	const struct ws_job *job, struct ws_err *err)
+{
+	if (!report->order || strcmp(report->order, files->order) != 0) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's report is about another command",
+			job->action->subject);
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
+	if (report->differs) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's '%s' differs from that of %s",
+			job->action->subject, report->differs,
+			job->action->platform ? "the queried worker" : "this host");
+		return WS_WORKER_RESULT_OTHER_HOST;
+	}
+	if (report->changed && files->may_run_again) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': '%s' changed while the worker ran it",
+			job->action->subject, report->changed);
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
+	return WS_WORKER_RESULT_WHOLE;
+}
+
 enum ws_worker_result_state
 ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list *items,
 	const struct ws_job *job, const struct ws_store *store, struct ws_names *names,
@@ -277,16 +301,9 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 		ws_err_wrap(err, "'%s': the worker's report", job->action->subject);
 		return WS_WORKER_RESULT_NOT_RUN;
 	}
-	if (!report.order || strcmp(report.order, files->order) != 0) {
-		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's report is about another command",
-			job->action->subject);
-		return WS_WORKER_RESULT_NOT_RUN;
-	}
-	if (report.differs) {
-		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's '%s' differs from that of %s",
-			job->action->subject, report.differs,
-			job->action->platform ? "the queried worker" : "this host");
-		return WS_WORKER_RESULT_OTHER_HOST;
+	enum ws_worker_result_state state = check_report(files, &report, job, err);
+	if (state != WS_WORKER_RESULT_WHOLE) {
+		return state;
 	}
 	*done = (struct ws_done){.id = job->id,
 		.code = report.signal ? -1 : report.code,

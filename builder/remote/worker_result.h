@@ -24,7 +24,9 @@ struct ws_worker_result {
 	const Reapi__Digest **
 		kept_there; /**< for a transient action, instead: outputs that stay on the farm; NULL: missing */
 	const char *too_large; /**< an output above the size limit; NULL: none */
-	bool kept;             /**< the farm returned a cached result; set by the caller, like order */
+	/* Set by the caller, like order: */
+	bool kept;          /**< the farm returned a cached result */
+	bool may_run_again; /**< it is cached, and the action can run again instead */
 };
 
 #define WS_LONGEST_REPORT ((size_t)16 << 20) /* a worker may report any size */

@@ -52,6 +52,7 @@ struct world {
 	struct ws_job job;
 	struct ws_names names;
 	ws_item_list items;
+	const char *changed; /* in the report */
 	struct ws_worker_result files;
 	struct ws_done done;
 	struct ws_err err;
@@ -99,7 +100,7 @@ static void
 bring_report(struct world *w, int code)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_report report = {.code = code, .order = hash};
+	struct ws_report report = {.code = code, .order = hash, .changed = w->changed};
 	ws_map_put(&report.made, "unit.o", hash, w->job.a);
 	ws_report_write(&report, &text);
 	bring(w, w->files.report, &text);
@@ -182,6 +183,29 @@ WS_TEST(a_report_is_about_this_command_and_these_files)
 	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
 	assert_string_equal(
 		w->err.text, "'unit.cpp': the worker's digest of 'unit.o' does not match the file");
+	ws_store_close(&w->store);
+}
+
+/* A farm keeps such a result like any other: it must not come back in each later run. */
+WS_TEST(a_cached_result_of_a_header_that_changed_is_made_anew)
+{
+	struct world *w = open_world(a);
+	struct result r;
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	make_result(&r, 1000, 0, 1000);
+	list(w, &r, a);
+	w->changed = "/usr/include/x.h";
+	bring_report(w, 0);
+	ws_buf_puts(&bytes, "its outputs");
+	bring(w, w->files.outputs[0], &bytes);
+	w->files.kept = w->files.may_run_again = true;
+	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
+	assert_string_equal(
+		w->err.text, "'unit.cpp': '/usr/include/x.h' changed while the worker ran it");
+
+	w->files.may_run_again = false;
+	assert_int_equal(take(w), WS_WORKER_RESULT_WHOLE);
+	assert_string_equal(w->done.changed, "/usr/include/x.h");
 	ws_store_close(&w->store);
 }
 
