@@ -22,6 +22,14 @@ store_path(const struct ws_pins *pins)
 	return ws_store_path(pins->store, pins->a, "locks/pins.json");
 }
 
+static void
+read_of_store(struct ws_pins *pins)
+{
+	if (!ws_lock_read(store_path(pins), pins->a, &pins->of_store, NULL)) {
+		pins->of_store = none;
+	}
+}
+
 /* Where the lock of a matrix in a read-only folder is kept. */
 static const char *
 path_in_store(const struct ws_pins *pins)
@@ -47,9 +55,7 @@ ws_pins_read(struct ws_pins *pins, const char *path, struct ws_err *err)
 	}
 	ws_lock_merge(&pins->lock, &none, &own, pins->a);
 	ws_lock_merge(&pins->was, &none, &own, pins->a);
-	if (!ws_lock_read(store_path(pins), pins->a, &pins->of_store, NULL)) {
-		pins->of_store = none;
-	}
+	read_of_store(pins);
 	return true;
 }
 
@@ -189,12 +195,14 @@ save_at(const struct ws_pins *pins, const char *path, struct ws_err *err)
 	return saved;
 }
 
-/* So that planning without a lock finds what was built. When two processes save at once, the last
- * one wins; the next run adds the lost pins again. */
+/* So that planning without a lock finds what was built. Other runs have saved since this one
+ * started. When two processes save at once, the last one wins; the next run adds the lost pins
+ * again. */
 static void
 save_in_store(struct ws_pins *pins)
 {
 	bool changed = false;
+	read_of_store(pins);
 	for (enum ws_pin_kind kind = WS_PIN_CUDA; kind <= WS_PIN_TORCH; kind++) {
 		for (size_t i = 0; i < ws_lock_count(&pins->lock, kind); i++) {
 			const void *pin = ws_lock_at(&pins->lock, kind, i);

@@ -210,6 +210,23 @@ WS_TEST(pins_that_others_made_meanwhile_stay)
 	ws_store_close(&store);
 }
 
+WS_TEST(pins_in_the_store_that_others_saved_meanwhile_stay)
+{
+	const char *dir = ws_test_dir(a);
+	struct ws_store store = open_store(dir, a);
+	struct view one, two, after;
+	look(&one, &store, ws_path_join(a, dir, "one.lock.json", NULL), a);
+	look(&two, &store, ws_path_join(a, dir, "two.lock.json", NULL), a);
+	pin(&one, "a", HEX);
+	pin(&two, "b", OTHER);
+	save(&one);
+	save(&two);
+	look(&after, &store, ws_path_join(a, dir, "three.lock.json", NULL), a);
+	assert_non_null(ws_lock_torch(&after.pins.of_store, "a"));
+	assert_non_null(ws_lock_torch(&after.pins.of_store, "b"));
+	ws_store_close(&store);
+}
+
 /* Each pin is a run of the program: read, pin, save. */
 static void
 work(const struct ws_store *store, const char *path, int process)
