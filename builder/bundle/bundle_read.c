@@ -62,7 +62,7 @@ static bool
 refuse_other(const struct reading *r, struct ws_err *err)
 {
 	return ws_err_set(err, WS_ERR_FETCH,
-		r->of_results ? "'%s' is not what `cache export` writes"
+		r->of_results ? "'%s' is not what `cache export` of this version writes"
 					  : "'%s' is not a bundle of wheelsmith",
 		r->path);
 }
@@ -282,7 +282,7 @@ add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_
 	if (ws_stop_asked(r->stop)) { /* files of gigabytes take their time */
 		return ws_stop_err(r->stop, err);
 	}
-	r->read_bytes += len;
+	r->read_bytes += r->part == PART_HEAD ? 0 : len;
 	if (r->part == PART_TREE) {
 		return ws_tree_write(r->builder, bytes, len, err);
 	}

@@ -191,6 +191,13 @@ age() { # DATE
 	[ "$(cached .damaged.count verify)" -eq 0 ]
 }
 
+@test "an import does not count the list of the file" {
+	export WHEELSMITH_STORE=$PWD/empty
+	ws cache export empty.tar
+	[ "$(cached .exported.bytes export empty.tar)" -eq 0 ]
+	[ "$(cached .imported.bytes import empty.tar)" -eq 0 ]
+}
+
 @test "mistakes on the command line" {
 	local words
 	for words in "cache" "cache empty" "cache gc" "cache stats x" "cache export" "cache stats --max-size 1G"; do
