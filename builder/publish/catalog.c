@@ -1,19 +1,132 @@
 #include "publish/catalog.h"
 
-#include "base/json.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA "wheelsmith.index/1"
 
-static const char *const kinds[] = {
+/* ---- index.json ---- */
+
+static const char *const kind_words[] = {
 	[WS_INDEX_UNPLACED] = "unplaced",
 	[WS_INDEX_NONE] = "none",
 	[WS_INDEX_C_ABI] = "c-abi",
 	[WS_INDEX_STABLE] = "stable-abi",
 	[WS_INDEX_BOUND] = "bound",
+	NULL,
 };
+
+/* Lower case, as it was written: the text is compared with other digests. */
+static bool
+read_sha256(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_digest digest;
+	*(const char **)into = value->text;
+	return ws_expect(r, value, WS_JSON_STRING, "a sha256")
+		&& ((ws_digest_parse(value->text, &digest) && ws_digest_is(&digest, value->text))
+			|| ws_json_err(r->doc, value, r->err, "'%s' is not a sha256", value->text));
+}
+
+static bool
+read_facts(struct ws_reader *r WS_UNUSED, const struct ws_json *value, void *into)
+{
+	*(const struct ws_json **)into = value->kind == WS_JSON_OBJECT ? value : NULL;
+	return true;
+}
+
+/* The paths follow from the wheels: they are written and not read. */
+static bool
+skip_file(
+	struct ws_reader *r WS_UNUSED, const struct ws_json *value WS_UNUSED, void *into WS_UNUSED)
+{
+	return true;
+}
+
+static const char *
+file_of(const void *entry, struct ws_arena *a WS_UNUSED)
+{
+	return (*(const struct ws_index_entry *const *)entry)->file;
+}
+
+#define TEXT_LIKE(one, its_pattern) \
+	.name = (one), .size = sizeof(const char *), .kind = WS_KIND_TEXT, \
+	.schema = "{\"type\": \"string\", \"pattern\": \"" its_pattern "\"}"
+
+static const struct ws_type type_sha256 = {
+	TEXT_LIKE("a sha256", "^[0-9a-f]{64}$"), .read = read_sha256};
+static const struct ws_type type_label = {TEXT_LIKE("a label", "^[0-9a-z_.]+$")};
+static const struct ws_type type_path = {
+	TEXT_LIKE("a path", "^cu[0-9]+(-torch[0-9.]+)?(-abi[01])?(-tcu[0-9]+)?(-sm[0-9a-z.]+)?$")};
+static const struct ws_type type_time = {
+	TEXT_LIKE("a time", "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\\\\.[0-9]{6}Z$")};
+const struct ws_type ws_index_snapshot_type = {
+	TEXT_LIKE("a snapshot", "^[0-9]{4}-[0-9]{2}-[0-9]{2}\\\\.[0-9]+$")};
+static const struct ws_type type_facts = {.name = "an object",
+	.size = sizeof(const struct ws_json *),
+	.kind = WS_KIND_JSON,
+	.read = read_facts,
+	.schema = "{\"type\": [\"object\", \"null\"]}"};
+static const struct ws_type type_file = {.name = "a file name",
+	.plural = "file names",
+	.size = sizeof(const struct ws_index_entry *),
+	.kind = WS_KIND_OTHER,
+	.read = skip_file,
+	.text = file_of};
+
+#define VARIANT struct ws_index_variant
+static const struct ws_field variant_fields[] = {
+	WS_VALUE("file", VARIANT, file, WS_ALWAYS, NULL),
+	WS_VALUE_AS("label", VARIANT, label, type_label, WS_ALWAYS, NULL),
+	WS_VALUE_AS("sha256", VARIANT, sha256, type_sha256, WS_ALWAYS, NULL),
+	WS_VALUE_AS("metadata_sha256", VARIANT, metadata_sha256, type_sha256, WS_ALWAYS, NULL),
+	WS_VALUE("size", VARIANT, size_bytes, WS_ALWAYS, NULL),
+	WS_VALUE_AS("uploaded", VARIANT, uploaded, type_time, WS_ALWAYS, NULL),
+};
+static const struct ws_table variant_table = {NULL, variant_fields, WS_LEN(variant_fields)};
+
+#define ENTRY struct ws_index_entry
+static const struct ws_field entry_fields[] = {
+	WS_VALUE("file", ENTRY, file, WS_ALWAYS, NULL),
+	WS_VALUE("package", ENTRY, name.distribution, WS_ALWAYS, "normalised"),
+	WS_VALUE("version", ENTRY, name.version.text, WS_ALWAYS, "normalised, with its label"),
+	WS_VALUE_AS("sha256", ENTRY, sha256, type_sha256, WS_ALWAYS, NULL),
+	WS_VALUE_AS("metadata_sha256", ENTRY, metadata_sha256, type_sha256, WS_ALWAYS,
+		"of files/NAME.metadata"),
+	WS_VALUE("size", ENTRY, size_bytes, WS_ALWAYS, NULL),
+	WS_VALUE_AS("uploaded", ENTRY, uploaded, type_time, WS_ALWAYS, NULL),
+	WS_VALUE("requires_python", ENTRY, requires_python, WS_OR_NULL, NULL),
+	WS_VALUE("yanked", ENTRY, yanked, WS_OR_NULL, "reason of the yank; null: not yanked"),
+	WS_VALUE("forced", ENTRY, forced, WS_OR_NULL,
+		"the check that it failed when it was published; null: none"),
+	WS_WORD("binding", ENTRY, kind, kind_words, WS_ALWAYS,
+		"its dependencies; unplaced: unknown, so it is in all/ only"),
+	WS_LIST("places", ENTRY, labels, place_count, WS_ALWAYS,
+		"labels of the versions it was built or judged for: cu.12.4.torch.2.5.sm.86"),
+	WS_VALUE_AS("wheelsmith", ENTRY, facts, type_facts, WS_OR_NULL,
+		"its wheelsmith.json (wheel-1.json), measured at build time; null: it has none"),
+	WS_POINTED("variant", ENTRY, variant, variant_table, WS_IF_ANY,
+		"the same wheel as a wheel variant (draft PEP 825), in the path variants"),
+};
+static const struct ws_table entry_table = {NULL, entry_fields, WS_LEN(entry_fields)};
+
+static const struct ws_field path_fields[] = {
+	WS_VALUE_AS("path", struct ws_index_path, path, type_path, WS_ALWAYS, NULL),
+	WS_LIST_AS("files", struct ws_index_path, entries, count, type_file, WS_ALWAYS, NULL),
+};
+static const struct ws_table path_table = {NULL, path_fields, WS_LEN(path_fields)};
+
+#define CATALOG struct ws_index_catalog
+static const struct ws_field catalog_fields[] = {
+	WS_FIXED("schema", SCHEMA),
+	WS_VALUE("wheelsmith", CATALOG, program, WS_ALWAYS, "version of the program"),
+	WS_VALUE_AS("snapshot", CATALOG, snapshot, ws_index_snapshot_type, WS_ALWAYS, NULL),
+	WS_VALUE("title", CATALOG, title, WS_IF_ANY, "title of the page for people"),
+	WS_LIST_OF("wheels", CATALOG, entries.at, entries.len, entry_table, WS_ALWAYS,
+		"sorted by package, version, file name; each lies in files/, with METADATA beside it"),
+	WS_LIST_OF("paths", CATALOG, paths, path_count, path_table, WS_ALWAYS,
+		"the files that each path lists; all/ lists all"),
+};
+const struct ws_table ws_index_catalog_table = {NULL, catalog_fields, WS_LEN(catalog_fields)};
 
 /* ---- what follows from the rest ---- */
 
@@ -66,87 +179,7 @@ ws_index_catalog_sort(struct ws_index_catalog *catalog)
 	}
 }
 
-/* ---- reading ---- */
-
-static bool
-read_kind(const char *text, enum ws_index_kind *kind)
-{
-	for (size_t i = 0; text && i < WS_LEN(kinds); i++) {
-		if (strcmp(kinds[i], text) == 0) {
-			*kind = (enum ws_index_kind)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool
-read_labels(const struct ws_json *list, struct ws_index_entry *entry, struct ws_arena *a)
-{
-	const char **labels = WS_NEW_N(a, const char *, list ? list->count : 0);
-	if (!list || list->kind != WS_JSON_ARRAY) {
-		return false;
-	}
-	for (WS_JSON_EACH(item, list)) {
-		if (item->kind != WS_JSON_STRING) {
-			return false;
-		}
-		labels[entry->place_count++] = item->text;
-	}
-	entry->labels = labels;
-	return true;
-}
-
-static bool
-is_sha256(const char *text)
-{
-	struct ws_digest digest;
-	return text && ws_digest_parse(text, &digest) && ws_digest_is(&digest, text);
-}
-
-/* "variant"; most wheels have none. */
-static bool
-read_variant(const struct ws_json *item, struct ws_index_entry *entry, struct ws_arena *a)
-{
-	if (!item) {
-		return true;
-	}
-	struct ws_index_variant *v = WS_NEW(a, struct ws_index_variant);
-	*v = (struct ws_index_variant){
-		.file = ws_json_text(item, "file"),
-		.label = ws_json_text(item, "label"),
-		.sha256 = ws_json_text(item, "sha256"),
-		.metadata_sha256 = ws_json_text(item, "metadata_sha256"),
-		.uploaded = ws_json_text(item, "uploaded"),
-	};
-	entry->variant = v;
-	return v->file && v->label && v->uploaded && is_sha256(v->sha256)
-		&& is_sha256(v->metadata_sha256) && !strchr(v->file, '/')
-		&& ws_json_u64(item, "size", &v->size_bytes);
-}
-
-static bool
-read_entry(const struct ws_json *item, struct ws_index_entry *entry, struct ws_arena *a)
-{
-	const char *why;
-	const struct ws_json *facts = ws_json_find(item, "wheelsmith");
-	*entry = (struct ws_index_entry){
-		.file = ws_json_text(item, "file"),
-		.sha256 = ws_json_text(item, "sha256"),
-		.metadata_sha256 = ws_json_text(item, "metadata_sha256"),
-		.uploaded = ws_json_text(item, "uploaded"),
-		.requires_python = ws_json_text(item, "requires_python"),
-		.yanked = ws_json_text(item, "yanked"),
-		.forced = ws_json_text(item, "forced"),
-		.facts = facts && facts->kind == WS_JSON_OBJECT ? facts : NULL,
-	};
-	return entry->file && entry->uploaded && is_sha256(entry->sha256)
-		&& is_sha256(entry->metadata_sha256) && ws_json_u64(item, "size", &entry->size_bytes)
-		&& read_kind(ws_json_text(item, "binding"), &entry->kind)
-		&& read_labels(ws_json_find(item, "places"), entry, a)
-		&& read_variant(ws_json_find(item, "variant"), entry, a)
-		&& ws_index_entry_complete(entry, a, &why);
-}
+/* ---- reading and writing ---- */
 
 static bool
 check_schema(const char *path, const char *schema, struct ws_err *err)
@@ -162,107 +195,51 @@ check_schema(const char *path, const char *schema, struct ws_err *err)
 	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not the list of an index of ours", path);
 }
 
+static bool
+complete(const char *path, struct ws_index_entry *entry, struct ws_arena *a, struct ws_err *err)
+{
+	const char *why;
+	if (!ws_index_entry_complete(entry, a, &why)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not a wheel's name: %s",
+			path, entry->file, why);
+	}
+	return !entry->variant || !strchr(entry->variant->file, '/')
+		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not a file name", path,
+			entry->variant->file);
+}
+
 bool
 ws_index_catalog_read(
 	const char *path, struct ws_arena *a, struct ws_index_catalog *catalog, struct ws_err *err)
 {
 	struct ws_json_doc doc;
 	*catalog = (struct ws_index_catalog){0};
-	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
-		if (err) {
-			err->kind = WS_ERR_PUBLISH;
-		}
-		return false;
+	bool good = ws_json_read(path, WS_JSON_STRICT, a, &doc, err)
+		&& check_schema(path, ws_json_text(doc.root, "schema"), err)
+		&& ws_table_read(&doc, doc.root, &ws_index_catalog_table, a, catalog, err);
+	catalog->entries.cap = catalog->entries.len;
+	catalog->path_count = 0;
+	for (size_t i = 0; good && i < catalog->entries.len; i++) {
+		good = complete(path, &catalog->entries.at[i], a, err);
 	}
-	const struct ws_json *list = ws_json_find(doc.root, "wheels");
-	if (!check_schema(path, ws_json_text(doc.root, "schema"), err)) {
-		return false;
+	if (!good && err) {
+		err->kind = WS_ERR_PUBLISH;
 	}
-	catalog->snapshot = ws_json_text(doc.root, "snapshot");
-	catalog->title = ws_json_text(doc.root, "title");
-	if (!catalog->snapshot || !list || list->kind != WS_JSON_ARRAY) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: no snapshot, or no wheels", path);
+	if (good) {
+		ws_index_catalog_sort(catalog);
 	}
-	for (WS_JSON_EACH(item, list)) {
-		if (!read_entry(item, ws_vec_push(&catalog->entries, a), a)) {
-			return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: wheel %zu of its list", path,
-				catalog->entries.len);
-		}
-	}
-	ws_index_catalog_sort(catalog);
-	return true;
-}
-
-/* ---- writing ---- */
-
-static void
-write_variant(struct ws_json_writer *w, const struct ws_index_variant *v)
-{
-	ws_json_open_object(w, "variant");
-	ws_json_add_text(w, "file", v->file);
-	ws_json_add_text(w, "label", v->label);
-	ws_json_add_text(w, "sha256", v->sha256);
-	ws_json_add_text(w, "metadata_sha256", v->metadata_sha256);
-	ws_json_add_u64(w, "size", v->size_bytes);
-	ws_json_add_text(w, "uploaded", v->uploaded);
-	ws_json_close(w);
-}
-
-static void
-write_entry(struct ws_json_writer *w, const struct ws_index_entry *entry)
-{
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "file", entry->file);
-	ws_json_add_text(w, "package", entry->name.distribution);
-	ws_json_add_text(w, "version", entry->name.version.text);
-	ws_json_add_text(w, "sha256", entry->sha256);
-	ws_json_add_text(w, "metadata_sha256", entry->metadata_sha256);
-	ws_json_add_u64(w, "size", entry->size_bytes);
-	ws_json_add_text(w, "uploaded", entry->uploaded);
-	ws_json_add_text(w, "requires_python", entry->requires_python);
-	ws_json_add_text(w, "yanked", entry->yanked);
-	ws_json_add_text(w, "forced", entry->forced);
-	ws_json_add_text(w, "binding", kinds[entry->kind]);
-	ws_json_add_texts(w, "places", entry->labels, entry->place_count);
-	if (entry->facts) {
-		ws_json_add_copy(w, "wheelsmith", entry->facts);
-	} else {
-		ws_json_add_null(w, "wheelsmith");
-	}
-	if (entry->variant) {
-		write_variant(w, entry->variant);
-	}
-	ws_json_close(w);
+	return good;
 }
 
 void
 ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
 	size_t path_count, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", SCHEMA);
-	ws_json_add_text(w, "wheelsmith", WS_VERSION);
-	ws_json_add_text(w, "snapshot", catalog->snapshot);
-	if (catalog->title) {
-		ws_json_add_text(w, "title", catalog->title);
-	}
-	ws_json_open_list(w, "wheels");
-	for (size_t i = 0; i < catalog->entries.len; i++) {
-		write_entry(w, &catalog->entries.at[i]);
-	}
-	ws_json_close(w);
-	ws_json_open_list(w, "paths");
-	for (size_t i = 0; i < path_count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "path", paths[i].path);
-		ws_json_open_list(w, "files");
-		for (size_t j = 0; j < paths[i].count; j++) {
-			ws_json_add_text(w, NULL, paths[i].entries[j]->file);
-		}
-		ws_json_close(w);
-		ws_json_close(w);
-	}
-	ws_json_finish(w, WS_JSON_PRETTY, out);
+	struct ws_index_catalog whole = *catalog;
+	whole.program = WS_VERSION;
+	whole.paths = paths;
+	whole.path_count = path_count;
+	ws_table_text(&ws_index_catalog_table, &whole, WS_JSON_PRETTY, out);
 }
 
 /* ---- yanking ---- */

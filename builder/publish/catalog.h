@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/crypto.h"
-#include "base/json.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "model/wheel_name.h"
 
@@ -64,7 +64,14 @@ struct ws_index_catalog {
 	const char *title;                     /**< title of the page for people; NULL: default */
 	const char *snapshot;                  /**< "2026-11-21.1"; NULL: before the first */
 	WS_VEC(struct ws_index_entry) entries; /**< sorted by package, version, file once it was read */
+	const char *program;                   /**< while it is written: the version of wheelsmith */
+	const struct ws_index_path *paths;     /**< while it is written */
+	size_t path_count;
 };
+
+/** index.json; the type of the names of snapshots. */
+extern const struct ws_table ws_index_catalog_table;
+extern const struct ws_type ws_index_snapshot_type;
 
 /**
  * Sets the members that follow from others: name, places, pythons. False with @a why: the file name

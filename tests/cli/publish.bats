@@ -326,7 +326,7 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	publish 8 v --to idx
 	sed 's/"sha256": "./"sha256": "x/' kept > $list
 	publish 8 v --to idx
-	[[ $output == *"is damaged: wheel 1 of its list"* ]]
+	[[ $output == *"index.json:"*": error: "*"is damaged: 'x"*"is not a sha256"* ]]
 	cat kept > $list
 	publish 0 --verify --to idx
 	if [ "$(id -u)" -eq 0 ] && unshare -m true 2> /dev/null; then

@@ -7,6 +7,7 @@
 #include "cli/session.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
+#include "publish/catalog.h"
 #include "report/json_lines.h"
 #include "schema.h"
 
@@ -133,6 +134,8 @@ static const struct ws_schema schemas[] = {
 		"Members are only added.", &ws_recipe_check_table, false},
 	{"recipe-list-1", "wheelsmith: the output of `wheelsmith recipe list --json`",
 		"Members are only added.", &ws_recipe_list_table, false},
+	{"index-1", "wheelsmith: the wheels of an index and the facts about each, index.json",
+		"Members are only added.", &ws_index_catalog_table, false},
 };
 
 WS_TEST(the_files_in_schemas_are_what_the_tables_say)
