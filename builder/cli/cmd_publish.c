@@ -2,7 +2,7 @@
  * Reads logins: no argument, message or report contains them. */
 #include "base/crypto.h"
 #include "base/fs.h"
-#include "base/json.h"
+#include "base/table.h"
 #include "cli/publish_options.h"
 #include "cli/session.h"
 #include "publish/bucket/stored.h"
@@ -170,27 +170,39 @@ report_restricted(void *self, const char *file, const char *licence)
 		&p->s->out, "'%s': its licence restricts who may use it or hand it on: %s", file, licence);
 }
 
+/* The JSON output. */
+struct report {
+	const char *index;
+	struct ws_index_outcome done;
+};
+
+#define REPORT struct report
+static const struct ws_field report_fields[] = {
+	WS_FIXED("schema", "wheelsmith.publish/1"),
+	WS_VALUE("index", REPORT, index, WS_ALWAYS, "--to, as it was written"),
+	WS_VALUE("snapshot", REPORT, done.snapshot, WS_ALWAYS, "the visible one"),
+	WS_VALUE("changed", REPORT, done.changed, WS_ALWAYS, "false: there was nothing to do"),
+	WS_VALUE("added", REPORT, done.added, WS_ALWAYS, "new wheels"),
+	WS_VALUE("restored", REPORT, done.restored, WS_ALWAYS,
+		"published wheels that were damaged or missing"),
+	WS_VALUE("wheels", REPORT, done.wheels, WS_ALWAYS, "all wheels"),
+	WS_VALUE("variants", REPORT, done.variants, WS_ALWAYS, "new wheel variants"),
+	WS_VALUE("unplaced", REPORT, done.unplaced, WS_ALWAYS, "new wheels that are in all/ only"),
+	WS_LIST("paths", REPORT, done.paths, done.path_count, WS_ALWAYS, "empty: nothing changed"),
+	WS_VALUE("pages", REPORT, done.pages, WS_ALWAYS, "0: nothing changed"),
+	WS_VALUE("new_pages", REPORT, done.new_pages, WS_ALWAYS,
+		"pages that differ from the snapshot before"),
+	WS_VALUE("removed_snapshots", REPORT, done.removed, WS_ALWAYS, NULL),
+	WS_VALUE("strays", REPORT, done.strays, WS_ALWAYS,
+		"files and links not made by publishing, moved to .stray"),
+};
+const struct ws_table ws_publish_report_table = {NULL, report_fields, WS_LEN(report_fields)};
+
 static void
 print_json(const struct publishing *p, const struct ws_index_outcome *o)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "schema", "wheelsmith.publish/1");
-	ws_json_add_text(w, "index", p->o.to);
-	ws_json_add_text(w, "snapshot", o->snapshot);
-	ws_json_add_bool(w, "changed", o->changed);
-	ws_json_add_u64(w, "added", o->added);
-	ws_json_add_u64(w, "restored", o->restored);
-	ws_json_add_u64(w, "wheels", o->wheels);
-	ws_json_add_u64(w, "variants", o->variants);
-	ws_json_add_u64(w, "unplaced", o->unplaced);
-	ws_json_add_texts(w, "paths", o->paths, o->path_count);
-	ws_json_add_u64(w, "pages", o->pages);
-	ws_json_add_u64(w, "new_pages", o->new_pages);
-	ws_json_add_u64(w, "removed_snapshots", o->removed);
-	ws_json_add_u64(w, "strays", o->strays);
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	ws_table_text(&ws_publish_report_table, &(struct report){p->o.to, *o}, WS_JSON_PRETTY, &text);
 	ws_out_result(&p->s->out, "%s", ws_buf_text(&text));
 }
 

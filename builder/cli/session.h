@@ -145,6 +145,7 @@ bool ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc,
 
 /* ---- records that --json prints ---- */
 
-extern const struct ws_table ws_cache_result_table, ws_explain_result_table;
+extern const struct ws_table ws_cache_result_table, ws_explain_result_table,
+	ws_publish_report_table;
 
 #endif

@@ -8,6 +8,7 @@
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
 #include "publish/catalog.h"
+#include "publish/folder/lists.h"
 #include "report/json_lines.h"
 #include "schema.h"
 
@@ -136,6 +137,11 @@ static const struct ws_schema schemas[] = {
 		"Members are only added.", &ws_recipe_list_table, false},
 	{"index-1", "wheelsmith: the wheels of an index and the facts about each, index.json",
 		"Members are only added.", &ws_index_catalog_table, false},
+	{"manifest-1", "wheelsmith: the files of a snapshot of an index, manifest.json",
+		"manifest.json.sig, 64 bytes, is the Ed25519 signature over the bytes of this file.",
+		&ws_index_manifest_table, false},
+	{"publish-1", "wheelsmith: the output of `wheelsmith publish --json`",
+		"Members are only added.", &ws_publish_report_table, false},
 };
 
 WS_TEST(the_files_in_schemas_are_what_the_tables_say)

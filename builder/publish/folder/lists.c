@@ -1,7 +1,6 @@
 #include "publish/folder/lists.h"
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "publish/catalog.h"
 
 #include <errno.h>
@@ -10,8 +9,6 @@
 #include <time.h>
 
 /* ---- manifest.json ---- */
-
-#define SCHEMA "wheelsmith.manifest/1"
 
 const char *
 ws_index_time_text(int64_t us, struct ws_arena *a)
@@ -31,60 +28,41 @@ cmp_files(const void *x, const void *y)
 		((const struct ws_index_page_file *)x)->path, ((const struct ws_index_page_file *)y)->path);
 }
 
+static const struct ws_type type_key = {.name = "a sha256",
+	.size = sizeof(const char *),
+	.kind = WS_KIND_TEXT,
+	.schema = "{\"type\": [\"string\", \"null\"], \"pattern\": \"^[0-9a-f]{64}$\"}"};
+
+static const struct ws_field file_fields[] = {
+	WS_VALUE("path", struct ws_index_page_file, path, WS_ALWAYS, NULL),
+	WS_VALUE("sha256", struct ws_index_page_file, sha256, WS_ALWAYS, NULL),
+	WS_VALUE("size", struct ws_index_page_file, size_bytes, WS_ALWAYS, NULL),
+};
+static const struct ws_table file_table = {NULL, file_fields, WS_LEN(file_fields)};
+
+#define MANIFEST struct ws_index_manifest
+static const struct ws_field manifest_fields[] = {
+	WS_FIXED("schema", "wheelsmith.manifest/1"),
+	WS_VALUE_AS("snapshot", MANIFEST, snapshot, ws_index_snapshot_type, WS_ALWAYS, NULL),
+	WS_VALUE("created", MANIFEST, created, WS_ALWAYS, NULL),
+	WS_VALUE("expires", MANIFEST, expires, WS_OR_NULL, "end of the signature; null: not signed"),
+	WS_VALUE_AS("key", MANIFEST, key, type_key, WS_OR_NULL,
+		"SHA-256 of the 32 bytes of the signer's public key; null: not signed"),
+	WS_LIST_OF("files", MANIFEST, files, count, file_table, WS_ALWAYS,
+		"every page, sorted by path; index.json is one and has the digests of the wheels"),
+};
+const struct ws_table ws_index_manifest_table = {NULL, manifest_fields, WS_LEN(manifest_fields)};
+
 void
 ws_index_manifest_write(
 	struct ws_index_manifest *manifest, struct ws_index_page_file *files, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin();
 	qsort(files, manifest->count, sizeof(*files), cmp_files);
 	manifest->files = files;
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "schema", SCHEMA);
-	ws_json_add_text(w, "snapshot", manifest->snapshot);
-	ws_json_add_text(w, "created", manifest->created);
-	ws_json_add_text(w, "expires", manifest->expires);
-	ws_json_add_text(w, "key", manifest->key);
-	ws_json_open_list(w, "files");
-	for (size_t i = 0; i < manifest->count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "path", files[i].path);
-		ws_json_add_text(w, "sha256", files[i].sha256.hex);
-		ws_json_add_u64(w, "size", files[i].size_bytes);
-		ws_json_close(w);
-	}
-	ws_json_finish(w, WS_JSON_PRETTY, out);
+	ws_table_text(&ws_index_manifest_table, manifest, WS_JSON_PRETTY, out);
 }
 
 /* ---- reading ---- */
-
-static bool
-parse(const struct ws_json *root, struct ws_arena *a, struct ws_index_manifest *m)
-{
-	const struct ws_json *list = ws_json_find(root, "files");
-	const char *schema = ws_json_text(root, "schema");
-	if (!schema || strcmp(schema, SCHEMA) != 0 || !list || list->kind != WS_JSON_ARRAY) {
-		return false;
-	}
-	struct ws_index_page_file *files = WS_NEW_N(a, struct ws_index_page_file, list->count);
-	*m = (struct ws_index_manifest){
-		.snapshot = ws_json_text(root, "snapshot"),
-		.created = ws_json_text(root, "created"),
-		.expires = ws_json_text(root, "expires"),
-		.key = ws_json_text(root, "key"),
-		.files = files,
-	};
-	for (WS_JSON_EACH(item, list)) {
-		struct ws_index_page_file *file = &files[m->count++];
-		const char *sha256 = ws_json_text(item, "sha256");
-		file->path = ws_json_text(item, "path");
-		if (!file->path || !ws_path_is_inside(file->path) || !sha256
-			|| !ws_digest_parse(sha256, &file->sha256)
-			|| !ws_json_u64(item, "size", &file->size_bytes)) {
-			return false;
-		}
-	}
-	return m->snapshot && m->created;
-}
 
 static bool
 check_signature(const struct ws_index_folder *t, const struct ws_sign_key *key,
@@ -111,21 +89,24 @@ ws_index_manifest_read(const struct ws_index_folder *t, const struct ws_sign_key
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_BUF struct ws_buf signature = {0};
-	struct ws_json_doc doc;
 	const char *path = ws_index_folder_path(t, WS_INDEX_MANIFEST);
 	const char *beside = ws_index_folder_path(t, WS_INDEX_SIGNATURE);
+	*manifest = (struct ws_index_manifest){0};
 	*is_signed = ws_fs_exists(beside);
 	if (!ws_fs_read(path, &text, err)
 		|| (*is_signed && !ws_fs_read_at_most(beside, WS_SIGNATURE_BYTES, &signature, err))
-		|| !ws_json_parse(path, ws_buf_text(&text), text.len, WS_JSON_STRICT, a, &doc, err)) {
+		|| !ws_table_parse(path, ws_buf_str(&text), &ws_index_manifest_table, a, manifest, err)) {
 		if (err) {
 			err->kind = WS_ERR_PUBLISH;
 		}
 		return false;
 	}
-	if (!parse(doc.root, a, manifest)) {
-		return ws_err_set(
-			err, WS_ERR_PUBLISH, "'%s' is not a manifest that this version reads", path);
+	for (size_t i = 0; i < manifest->count; i++) {
+		const char *page = manifest->files[i].path;
+		if (!ws_path_is_inside(page)) {
+			return ws_err_set(
+				err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not in the snapshot", path, page);
+		}
 	}
 	return !*is_signed || check_signature(t, key, &text, &signature, manifest, err);
 }

@@ -10,8 +10,7 @@
 #ifndef WS_PUBLISH_FOLDER_LISTS_H
 #define WS_PUBLISH_FOLDER_LISTS_H
 
-#include "base/crypto.h"
-#include "base/text.h"
+#include "base/table.h"
 #include "publish/folder/index_folder.h"
 
 #define WS_INDEX_MANIFEST "manifest.json"
@@ -25,6 +24,9 @@ struct ws_index_manifest {
 	const struct ws_index_page_file *files; /**< sorted by path */
 	size_t count;
 };
+
+/** manifest.json. */
+extern const struct ws_table ws_index_manifest_table;
 
 /** Microseconds since 1970 as "2026-11-21T08:30:00.000000Z" (PEP 700). The texts sort by time. */
 const char *ws_index_time_text(int64_t us, struct ws_arena *a);
