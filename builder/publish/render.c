@@ -1,6 +1,5 @@
 #include "publish/render.h"
 
-#include "base/json.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -76,30 +75,33 @@ put_attribute(struct ws_buf *out, const char *name, const char *value)
 	ws_buf_putc(out, '"');
 }
 
+/* Wheels lie in files/, other files beside the page. */
+static const char *
+url_of(const void *value, struct ws_arena *a)
+{
+	const struct ws_index_entry *entry = value;
+	WS_AUTO_BUF struct ws_buf url = {0};
+	ws_buf_puts(&url, entry->metadata_sha256 ? FILES : "");
+	ws_index_put_url(&url, entry->file);
+	return ws_buf_copy(&url, a);
+}
+
 static void
 put_link(struct ws_buf *out, const struct ws_index_entry *entry)
 {
-	ws_buf_puts(out, "<a href=\"" FILES);
-	ws_index_put_url(out, entry->file);
-	ws_buf_printf(out, "#sha256=%s\"", entry->sha256);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_buf_printf(out, "<a href=\"%s#sha256=%s\"", url_of(entry, a), entry->sha256);
 	if (entry->requires_python) {
 		put_attribute(out, "data-requires-python", entry->requires_python);
 	}
 	if (entry->yanked) {
 		put_attribute(out, "data-yanked", entry->yanked);
 	}
-	ws_buf_printf(out, " data-core-metadata=\"sha256=%s\">", entry->metadata_sha256);
+	if (entry->metadata_sha256) {
+		ws_buf_printf(out, " data-core-metadata=\"sha256=%s\"", entry->metadata_sha256);
+	}
+	ws_buf_puts(out, ">");
 	ws_index_put_html(out, entry->file);
-	ws_buf_puts(out, "</a><br>\n");
-}
-
-static void
-put_beside(struct ws_buf *out, const struct ws_index_beside *beside)
-{
-	ws_buf_puts(out, "<a href=\"");
-	ws_index_put_url(out, beside->file);
-	ws_buf_printf(out, "#sha256=%s\">", beside->sha256);
-	ws_index_put_html(out, beside->file);
 	ws_buf_puts(out, "</a><br>\n");
 }
 
@@ -110,7 +112,7 @@ ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out)
 	ws_buf_printf(out, head, package);
 	ws_buf_printf(out, "<h1>%s</h1>\n", package);
 	for (size_t i = 0; i < page->beside_count; i++) {
-		put_beside(out, &page->beside[i]);
+		put_link(out, &page->beside[i]);
 	}
 	for (size_t i = 0; i < page->count; i++) {
 		put_link(out, page->entries[i]);
@@ -118,66 +120,36 @@ ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out)
 	ws_buf_puts(out, tail);
 }
 
-static void
-put_sha256(struct ws_json_writer *w, const char *key, const char *sha256)
-{
-	ws_json_open_object(w, key);
-	ws_json_add_text(w, "sha256", sha256);
-	ws_json_close(w);
-}
+/* ---- JSON for installers ---- */
 
-static void
-put_file(struct ws_json_writer *w, const struct ws_index_entry *entry)
-{
-	WS_AUTO_BUF struct ws_buf url = {0};
-	ws_buf_puts(&url, FILES);
-	ws_index_put_url(&url, entry->file);
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "filename", entry->file);
-	ws_json_add_text(w, "url", ws_buf_text(&url));
-	put_sha256(w, "hashes", entry->sha256);
-	if (entry->requires_python) {
-		ws_json_add_text(w, "requires-python", entry->requires_python);
-	}
-	ws_json_add_u64(w, "size", entry->size_bytes);
-	ws_json_add_text(w, "upload-time", entry->uploaded);
-	put_sha256(w, "core-metadata", entry->metadata_sha256);
-	if (entry->yanked && entry->yanked[0]) {
-		ws_json_add_text(w, "yanked", entry->yanked);
-	} else {
-		ws_json_add_bool(w, "yanked", entry->yanked != NULL);
-	}
-	ws_json_close(w);
-}
+#define ENTRY struct ws_index_entry
+static const struct ws_type type_url = {.kind = WS_KIND_OTHER, .text = url_of};
 
-static void
-put_beside_file(struct ws_json_writer *w, const struct ws_index_beside *beside)
-{
-	WS_AUTO_BUF struct ws_buf url = {0};
-	ws_index_put_url(&url, beside->file);
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "filename", beside->file);
-	ws_json_add_text(w, "url", ws_buf_text(&url));
-	put_sha256(w, "hashes", beside->sha256);
-	ws_json_add_u64(w, "size", beside->size_bytes);
-	ws_json_add_text(w, "upload-time", beside->uploaded);
-	ws_json_close(w);
-}
+static const struct ws_field hash_fields[] = {WS_VALUE("sha256", ENTRY, sha256, WS_ALWAYS, NULL)};
+static const struct ws_table hash_table = {NULL, hash_fields, WS_LEN(hash_fields)};
+static const struct ws_field metadata_fields[] = {
+	WS_VALUE("sha256", ENTRY, metadata_sha256, WS_IF_ANY, NULL)};
+static const struct ws_table metadata_table = {NULL, metadata_fields, WS_LEN(metadata_fields)};
+static const struct ws_field file_fields[] = {
+	WS_VALUE("filename", ENTRY, file, WS_ALWAYS, NULL),
+	{.key = "url", .type = &type_url, .flags = WS_ALWAYS},
+	WS_PART("hashes", hash_table, WS_ALWAYS, NULL),
+	WS_VALUE("requires-python", ENTRY, requires_python, WS_IF_ANY, NULL),
+	WS_VALUE("size", ENTRY, size_bytes, WS_ALWAYS, NULL),
+	WS_VALUE("upload-time", ENTRY, uploaded, WS_ALWAYS, NULL),
+	WS_PART("core-metadata", metadata_table, WS_IF_ANY, NULL),
+};
+static const struct ws_table file_table = {NULL, file_fields, WS_LEN(file_fields)};
 
-static void
-put_version(struct ws_json_writer *w)
-{
-	ws_json_open_object(w, "meta");
-	ws_json_add_text(w, "api-version", "1.1");
-	ws_json_close(w);
-}
+static const struct ws_field meta_fields[] = {WS_FIXED("api-version", "1.1")};
+static const struct ws_table meta_table = {NULL, meta_fields, WS_LEN(meta_fields)};
 
 void
 ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
 {
 	const struct ws_index_entry *const *entries = page->entries;
 	struct ws_json_writer *w = ws_json_begin_object();
-	put_version(w);
+	ws_table_write(w, "meta", &meta_table, page);
 	ws_json_add_text(w, "name", entries[0]->name.distribution);
 	ws_json_open_list(w, "versions");
 	for (size_t i = 0; i < page->count; i++) { /* sorted by version */
@@ -189,10 +161,18 @@ ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
 	ws_json_close(w);
 	ws_json_open_list(w, "files");
 	for (size_t i = 0; i < page->beside_count; i++) {
-		put_beside_file(w, &page->beside[i]);
+		ws_table_write(w, NULL, &file_table, &page->beside[i]);
 	}
 	for (size_t i = 0; i < page->count; i++) {
-		put_file(w, entries[i]);
+		const char *yanked = entries[i]->yanked;
+		ws_json_open_object(w, NULL);
+		ws_table_write_members(w, &file_table, entries[i]);
+		if (yanked && yanked[0]) {
+			ws_json_add_text(w, "yanked", yanked);
+		} else {
+			ws_json_add_bool(w, "yanked", yanked != NULL);
+		}
+		ws_json_close(w);
 	}
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
@@ -211,7 +191,7 @@ void
 ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 {
 	struct ws_json_writer *w = ws_json_begin_object();
-	put_version(w);
+	ws_table_write(w, "meta", &meta_table, names);
 	ws_json_open_list(w, "projects");
 	for (size_t i = 0; i < count; i++) {
 		ws_json_open_object(w, NULL);
@@ -240,8 +220,7 @@ add_pythons(struct ws_json_writer *w, const struct ws_index_entry *entry, struct
 			names[count++] = ws_arena_printf(a, "3.%u%s", minor, i >= 31 ? "t" : "");
 		}
 	}
-	bool any = ws_starts_with(entry->name.pythons[0], "py");
-	if (any) {
+	if (ws_starts_with(entry->name.pythons[0], "py")) {
 		ws_json_add_text(w, "pythons", NULL);
 	} else {
 		ws_json_add_texts(w, "pythons", names, count);
@@ -264,15 +243,14 @@ driver_for_cuda(const char *cuda)
 
 /* The newest driver that its CUDA or its compressed code needs; NULL: unknown. */
 static const char *
-driver_of(const struct ws_index_entry *entry, struct ws_arena *a)
+driver_of(const void *value, struct ws_arena *a)
 {
+	const struct ws_index_entry *entry = value;
 	const char *latest = driver_for_cuda(entry->place_count > 0 ? entry->places[0].cuda : NULL);
-	const struct ws_json *measured = entry->facts ? ws_json_find(entry->facts, "measured") : NULL;
-	const struct ws_json *modules = measured ? ws_json_find(measured, "modules") : NULL;
+	const struct ws_json *modules = ws_json_find(ws_json_find(entry->facts, "measured"), "modules");
 	for (const struct ws_json *module = modules ? modules->first : NULL; module;
 		 module = module->next) {
-		const struct ws_json *code = ws_json_find(module, "gpu_code");
-		const char *driver = code ? ws_json_text(code, "driver") : NULL;
+		const char *driver = ws_json_text(ws_json_find(module, "gpu_code"), "driver");
 		struct ws_version x, y;
 		if (driver && ws_version_parse(driver, a, &x)
 			&& (!latest || (ws_version_parse(latest, a, &y) && ws_version_cmp(&x, &y) > 0))) {
@@ -282,21 +260,45 @@ driver_of(const struct ws_index_entry *entry, struct ws_arena *a)
 	return latest;
 }
 
+static const char *
+archs_of(const void *value, struct ws_arena *a)
+{
+	const struct ws_index_entry *entry = value;
+	return entry->place_count > 0 && entry->places[0].archs.count > 0
+		? ws_arch_set_text(&entry->places[0].archs, a)
+		: NULL;
+}
+
+static const char *
+date_of(const void *value, struct ws_arena *a)
+{
+	const struct ws_index_entry *entry = value;
+	return ws_arena_copy(a, entry->uploaded, strcspn(entry->uploaded, "T"));
+}
+
+static const struct ws_type type_date = {.kind = WS_KIND_OTHER, .text = date_of};
+static const struct ws_type type_driver = {.kind = WS_KIND_OTHER, .text = driver_of};
+static const struct ws_type type_archs = {.kind = WS_KIND_OTHER, .text = archs_of};
+
+static const struct ws_field wheel_fields[] = {
+	WS_VALUE("package", ENTRY, name.distribution, WS_ALWAYS, NULL),
+	WS_VALUE("version", ENTRY, name.version.text, WS_ALWAYS, NULL),
+	WS_VALUE("file", ENTRY, file, WS_ALWAYS, NULL),
+	WS_VALUE("size", ENTRY, size_bytes, WS_ALWAYS, NULL),
+	{.key = "date", .type = &type_date, .flags = WS_ALWAYS},
+	WS_VALUE("sha256", ENTRY, sha256, WS_ALWAYS, NULL),
+	{.key = "driver", .type = &type_driver, .flags = WS_OR_NULL},
+	WS_VALUE("yanked", ENTRY, yanked, WS_OR_NULL, NULL),
+	{.key = "archs", .type = &type_archs, .flags = WS_OR_NULL},
+};
+static const struct ws_table wheel_table = {NULL, wheel_fields, WS_LEN(wheel_fields)};
+
 static void
 add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
 	const struct ws_index_path *paths, size_t count, struct ws_arena *a)
 {
-	const struct ws_arch_set *archs = entry->place_count > 0 ? &entry->places[0].archs : NULL;
 	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "package", entry->name.distribution);
-	ws_json_add_text(w, "version", entry->name.version.text);
-	ws_json_add_text(w, "file", entry->file);
-	ws_json_add_u64(w, "size", entry->size_bytes);
-	ws_json_add_text(w, "date", ws_arena_copy(a, entry->uploaded, strcspn(entry->uploaded, "T")));
-	ws_json_add_text(w, "sha256", entry->sha256);
-	ws_json_add_text(w, "driver", driver_of(entry, a));
-	ws_json_add_text(w, "yanked", entry->yanked);
-	ws_json_add_text(w, "archs", archs && archs->count > 0 ? ws_arch_set_text(archs, a) : NULL);
+	ws_table_write_members(w, &wheel_table, entry);
 	add_pythons(w, entry, a);
 	ws_json_open_list(w, "in");
 	for (size_t i = 0; i < count; i++) {
@@ -332,8 +334,7 @@ ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_ind
 	WS_AUTO_BUF struct ws_buf json = {0};
 	const char *page = (const char *)ws_index_browse_page;
 	const char *place = strstr(page, mark);
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "title", catalog->title);
 	ws_json_add_text(w, "snapshot", catalog->snapshot);
 	ws_json_add_bool(w, "pins", pins);

@@ -11,19 +11,14 @@
 
 #include "publish/catalog.h"
 
-/** A file in the folder of the page that is not a wheel. */
-struct ws_index_beside {
-	const char *file;
-	const char *sha256;
-	uint64_t size_bytes;
-	const char *uploaded;
-};
-
-/** The page of one package: at least one wheel, in the given order, and other files. */
+/**
+ * The page of one package: at least one wheel, in the given order, and other files in the folder of
+ * the page. The latter have no metadata_sha256.
+ */
 struct ws_index_package_page {
 	const struct ws_index_entry *const *entries;
 	size_t count;
-	const struct ws_index_beside *beside;
+	const struct ws_index_entry *beside;
 	size_t beside_count;
 };
 

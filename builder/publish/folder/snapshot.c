@@ -22,7 +22,7 @@ put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct w
 	return done;
 }
 
-typedef WS_VEC(struct ws_index_beside) besides;
+typedef WS_VEC(struct ws_index_entry) besides;
 
 /* Puts NAME-VERSION-variants.json of one release, once for each spelling of its version. */
 static bool
@@ -43,7 +43,7 @@ put_release(struct ws_index_snapshot *s, const char *folder,
 		const char *name = ws_arena_printf(s->a, "%s-%s-variants.json",
 			ws_package_file_part(entries[i]->name.distribution, s->a), version);
 		ws_variant_json(entries, count, s->a, &text);
-		*ws_vec_push(beside, s->a) = (struct ws_index_beside){.file = name,
+		*ws_vec_push(beside, s->a) = (struct ws_index_entry){.file = name,
 			.sha256 = ws_arena_strdup(s->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
 			.size_bytes = text.len,
 			.uploaded = uploaded};
