@@ -75,17 +75,6 @@ hash_what_is_there(struct partial *p, struct ws_err *err)
 	return got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", p->path);
 }
 
-/* Without the note the bytes are only harder to trust. */
-static void
-read_note(struct partial *p)
-{
-	WS_AUTO_BUF struct ws_buf note = {0};
-	if (ws_fs_read_at_most(p->about, sizeof(p->validator) - 1, &note, NULL)) {
-		snprintf(p->validator, sizeof(p->validator), "%.*s",
-			(int)strcspn(ws_buf_text(&note), "\r\n"), ws_buf_text(&note));
-	}
-}
-
 static void
 partial_close(struct partial *p)
 {
@@ -99,6 +88,7 @@ partial_close(struct partial *p)
 static enum partial_result
 partial_open(struct partial *p, const char *path, struct ws_arena *a, struct ws_err *err)
 {
+	WS_AUTO_BUF struct ws_buf note = {0};
 	*p = (struct partial){.path = path, .fd = -1};
 	p->about = ws_arena_printf(a, "%s.about", path);
 	enum partial_result result = open_locked(p, err);
@@ -110,8 +100,10 @@ partial_open(struct partial *p, const char *path, struct ws_arena *a, struct ws_
 		partial_close(p);
 		return PARTIAL_FAILED;
 	}
-	if (p->len > 0) {
-		read_note(p);
+	/* Without the note the bytes are only harder to trust. */
+	if (p->len > 0 && ws_fs_read_at_most(p->about, sizeof(p->validator) - 1, &note, NULL)) {
+		snprintf(p->validator, sizeof(p->validator), "%.*s",
+			(int)strcspn(ws_buf_text(&note), "\r\n"), ws_buf_text(&note));
 	}
 	return PARTIAL_OPEN;
 }
@@ -151,14 +143,6 @@ partial_add(struct partial *p, const void *bytes, size_t len, struct ws_err *err
 		left -= (size_t)put;
 	}
 	return true;
-}
-
-static struct ws_digest
-partial_digest(struct partial *p)
-{
-	struct ws_digest digest = ws_hasher_finish(p->hasher);
-	p->hasher = NULL;
-	return digest;
 }
 
 static bool
@@ -234,7 +218,8 @@ static enum ws_answer
 finish(struct fetch *f, struct ws_err *err)
 {
 	struct ws_download *file = f->file;
-	file->digest = partial_digest(&f->partial);
+	file->digest = ws_hasher_finish(f->partial.hasher);
+	f->partial.hasher = NULL;
 	file->got_bytes = f->partial.len;
 	if (!has_pin(file) || ws_digest_is(&file->digest, file->sha256)) {
 		return partial_land(&f->partial, file->path, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;

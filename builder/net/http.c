@@ -315,22 +315,15 @@ note_silence(struct exchange *x)
 }
 
 static bool
-refuse_silent(struct exchange *x)
-{
-	struct ws_transfer *t = &x->transfer;
-	t->reply = (struct ws_reply){0};
-	t->end = WS_WIRE_NO_CONNECTION;
-	snprintf(t->fault, sizeof(t->fault), "no response");
-	explain(x, x->run->err);
-	return false;
-}
-
-static bool
 start_hop(struct exchange *x)
 {
 	struct ws_transfer *t = &x->transfer;
 	if (is_silent(x->run->http, x->hop.origin)) {
-		return refuse_silent(x);
+		t->reply = (struct ws_reply){0};
+		t->end = WS_WIRE_NO_CONNECTION;
+		snprintf(t->fault, sizeof(t->fault), "no response");
+		explain(x, x->run->err);
+		return false;
 	}
 	const struct login *login = find_login(x->run->http, x->hop.origin);
 	t->url = x->hop.plain;

@@ -68,17 +68,6 @@ ws_body_read(struct ws_body_reader *r, void *to, size_t room)
 
 /* ---- the head of a reply ---- */
 
-static void
-read_status(struct ws_reply *reply, struct ws_str line)
-{
-	*reply = (struct ws_reply){0};
-	ws_str_cut(&line, ' ');
-	uint64_t status;
-	if (line.s && ws_str_to_u64(ws_str_cut(&line, ' '), &status) && status < 1000) {
-		reply->status = (unsigned)status;
-	}
-}
-
 /* "bytes 0-99/1000"; the length may be an asterisk. The form without a span (416) is not a
  * range. */
 static bool
@@ -142,7 +131,12 @@ ws_reply_add(struct ws_reply *reply, struct ws_str line)
 {
 	line = ws_str_trim(line);
 	if (line.n > 5 && memcmp(line.s, "HTTP/", 5) == 0) {
-		read_status(reply, line);
+		uint64_t status;
+		*reply = (struct ws_reply){0};
+		ws_str_cut(&line, ' ');
+		if (line.s && ws_str_to_u64(ws_str_cut(&line, ' '), &status) && status < 1000) {
+			reply->status = (unsigned)status;
+		}
 		return;
 	}
 	struct ws_str name = ws_str_cut(&line, ':');

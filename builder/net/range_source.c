@@ -16,13 +16,6 @@ fail_no_ranges(struct ws_range_source *r, struct ws_err *err)
 		err, WS_ERR_FETCH, "the server of '%s' does not support range requests", r->source.name);
 }
 
-static bool
-fail_changed(const struct ws_range_source *r, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_FETCH, "'%s' changed on the server while it was read", r->source.name);
-	return ws_err_cure(err, "run again to read the new one");
-}
-
 /* ---- opening ---- */
 
 struct tail {
@@ -238,7 +231,9 @@ part_head(struct ws_request *request, const struct ws_reply *reply, struct ws_er
 	struct part *p = (struct part *)request;
 	struct ws_range_source *r = p->reading->r;
 	if (reply->status == 416 || !is_same_version(r, reply) || !is_same_length(r, reply)) {
-		fail_changed(r, err);
+		ws_err_set(
+			err, WS_ERR_FETCH, "'%s' changed on the server while it was read", r->source.name);
+		ws_err_cure(err, "run again to read the new one");
 		return WS_ANSWER_FAIL;
 	}
 	if (!ws_reply_is_range(reply, p->next, p->end - 1, r->source.size) || reply->encoding[0]) {

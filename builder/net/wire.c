@@ -141,17 +141,6 @@ set_method(struct ws_transfer *t, struct ws_wire_handle *handle)
 	}
 }
 
-static void
-add_headers(const struct ws_transfer *t, struct ws_wire_handle *handle)
-{
-	for (size_t i = 0; i < t->header_count; i++) {
-		handle->headers = curl_slist_append(handle->headers, t->headers[i]);
-	}
-	if (!t->compressed) {
-		handle->headers = curl_slist_append(handle->headers, "Accept-Encoding: identity");
-	}
-}
-
 /* Values that libcurl copies, and constants. */
 static void
 set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
@@ -233,7 +222,12 @@ ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
 	t->end = WS_WIRE_RUNNING;
 	t->fault[0] = '\0';
 	t->location = NULL;
-	add_headers(t, handle);
+	for (size_t i = 0; i < t->header_count; i++) {
+		handle->headers = curl_slist_append(handle->headers, t->headers[i]);
+	}
+	if (!t->compressed) {
+		handle->headers = curl_slist_append(handle->headers, "Accept-Encoding: identity");
+	}
 	set_up(w, t, handle->easy);
 	set_method(t, handle);
 	set_callbacks(t, handle);
