@@ -249,12 +249,6 @@ torch_specifiers(const struct ws_metadata_info *metadata)
 	return NULL;
 }
 
-static bool
-is_for_any(const struct ws_wheel_name *name)
-{
-	return name->platform_count == 1 && strcmp(name->platforms[0], "any") == 0;
-}
-
 /* The label of a wheel of wheelsmith has what it depends on; other wheels are placed where they
  * were judged. */
 static void
@@ -264,6 +258,7 @@ place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 	const char *local = entry->name.version.local;
 	struct ws_wheel_label label = ws_wheel_label_read(local, a);
 	bool says = label.torch || label.cuda || label.cpu;
+	bool any = entry->name.platform_count == 1 && strcmp(entry->name.platforms[0], "any") == 0;
 	const char *torch = torch_specifiers(metadata);
 	if (entry->facts && says) {
 		bool later = torch && ws_starts_with(torch, ">=");
@@ -272,7 +267,7 @@ place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 		labels[0] = local;
 		entry->labels = labels;
 		entry->place_count = 1;
-	} else if (entry->facts || (!says && is_for_any(&entry->name))) {
+	} else if (entry->facts || (!says && any)) {
 		entry->kind = WS_INDEX_NONE;
 	} else if (trusted && trusted->labels.len > 0) {
 		entry->kind = WS_INDEX_BOUND;

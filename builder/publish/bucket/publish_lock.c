@@ -14,24 +14,6 @@
 #define INTERRUPTED "interrupted" /* text of a lock whose holder gave up */
 #define LARGEST ((size_t)1000)
 
-static bool
-rest_a_second(const struct ws_publish_lock *lock, struct ws_err *err)
-{
-	nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-	return !ws_stop_asked(lock->order->stop) || ws_stop_err(lock->order->stop, err);
-}
-
-static bool
-make_name(struct ws_publish_lock *lock, struct ws_err *err)
-{
-	unsigned char random[32];
-	if (getentropy(random, sizeof(random)) != 0) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a name for this publisher");
-	}
-	lock->name = ws_arena_strdup(lock->a, ws_digest_bytes(random, sizeof(random)).hex);
-	return true;
-}
-
 /* An object with this text; path is NULL if the file cannot be written. */
 static struct ws_object
 object_of(const struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
@@ -92,9 +74,11 @@ bool
 ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err)
 {
 	struct ws_err ignored = {0};
-	if (!make_name(lock, err)) {
-		return false;
+	unsigned char random[32];
+	if (getentropy(random, sizeof(random)) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a name for this publisher");
 	}
+	lock->name = ws_arena_strdup(lock->a, ws_digest_bytes(random, sizeof(random)).hex);
 	const char *key = ws_arena_printf(lock->a, "%s-%.16s", WS_INDEX_LOCK, lock->name);
 	enum ws_put put = try_conditions(lock, key, err);
 	if (put != WS_PUT_FAILED) {
@@ -153,7 +137,10 @@ await_end(struct ws_publish_lock *lock, bool *dead, struct ws_err *err)
 		memcpy(seen, now.etag, sizeof(seen));
 		*dead = still >= allowance_of(ws_buf_text(&now.text))
 			|| ws_starts_with(ws_buf_text(&now.text), INTERRUPTED);
-		done = *dead || rest_a_second(lock, err);
+		if (!*dead) {
+			nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+			done = !ws_stop_asked(lock->order->stop) || ws_stop_err(lock->order->stop, err);
+		}
 	}
 	memcpy(lock->etag, seen, sizeof(seen));
 	ws_buf_release(&now.text);

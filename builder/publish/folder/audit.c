@@ -17,7 +17,8 @@
 struct search {
 	const struct ws_index_folder *t;
 	const struct ws_index_catalog *catalog;
-	ws_index_stray_fn on_stray;
+	/* The path is relative to the folder: "all", "files/x.whl". False ends the search. */
+	bool (*on_stray)(void *self, const char *path, struct ws_err *err);
 	void *self;
 	struct ws_map files; /* names of files/ that the visible snapshot lists, then those of all */
 	bool has_all;
@@ -212,6 +213,7 @@ search_pages(struct search *s, struct ws_err *err)
 	return ws_fs_walk(ws_index_folder_path(s->t, ""), check_page, s, err);
 }
 
+/* An unreadable older snapshot is an error. */
 static bool
 search_all(struct search *s, struct ws_err *err)
 {
@@ -221,14 +223,6 @@ search_all(struct search *s, struct ws_err *err)
 			err, WS_ERR_PUBLISH, "'%s' is a link: the wheels are elsewhere", below(s, "files"));
 	}
 	return search_top(s, err) && search_pages(s, err) && search_files(s, err);
-}
-
-bool
-ws_index_strays(const struct ws_index_folder *t, const struct ws_index_catalog *catalog,
-	ws_index_stray_fn on_stray, void *self, struct ws_err *err)
-{
-	struct search s = {.t = t, .catalog = catalog, .on_stray = on_stray, .self = self, .a = t->a};
-	return search_all(&s, err);
 }
 
 bool
@@ -431,13 +425,17 @@ audit_all(struct auditing *au, const struct ws_sign_key *key, int64_t now_us,
 {
 	struct ws_index_manifest manifest;
 	struct ws_index_catalog catalog;
+	struct search search = {.t = &au->target,
+		.catalog = &catalog,
+		.on_stray = refuse_stray,
+		.self = au,
+		.a = au->target.a};
 	if (!ws_index_lists_read(&au->target, key, &manifest, &audit->is_signed, err)
 		|| !check_signed(au, &manifest, audit->is_signed, key, now_us, err)
 		|| !check_pages(au, &manifest, err)
 		|| !ws_index_catalog_read(
 			ws_index_folder_path(&au->target, "index.json"), au->a, &catalog, err)
-		|| !ws_index_strays(&au->target, &catalog, refuse_stray, au, err)
-		|| !check_wheels(au, &catalog, err)) {
+		|| !search_all(&search, err) || !check_wheels(au, &catalog, err)) {
 		return false;
 	}
 	audit->snapshot = au->target.current;

@@ -20,18 +20,6 @@
 #include "publish/folder/index_folder.h"
 #include "sys/stop.h"
 
-/**
- * @a path is relative to the folder: "all", "files/x.whl". False, with err set, ends the search.
- */
-typedef bool (*ws_index_stray_fn)(void *self, const char *path, struct ws_err *err);
-
-/**
- * Searches the index @a t with the visible catalog @a catalog. An unreadable older snapshot is an
- * error.
- */
-bool ws_index_strays(const struct ws_index_folder *t, const struct ws_index_catalog *catalog,
-	ws_index_stray_fn on_stray, void *self, struct ws_err *err);
-
 /** Moves a stray to the folder ".stray". */
 bool ws_index_stray_move(const struct ws_index_folder *t, const char *path, struct ws_err *err);
 

@@ -410,15 +410,6 @@ move_files(const struct ws_index_folder *t, struct ws_err *err)
 	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", from);
 }
 
-/* Everything is on the disk before any of it becomes visible. */
-static bool
-sync_made(const struct ws_index_folder *t, struct ws_err *err)
-{
-	WS_AUTO_FD int fd = open(t->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return (fd >= 0 && syncfs(fd) == 0)
-		|| ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", t->made);
-}
-
 bool
 ws_index_folder_commit(struct ws_index_folder *t, const char *name, struct ws_err *err)
 {
@@ -428,7 +419,12 @@ ws_index_folder_commit(struct ws_index_folder *t, const char *name, struct ws_er
 		return ws_err_set(
 			err, WS_ERR_PUBLISH, "'%s' has no number left for a snapshot of this day", t->path);
 	}
-	if (!sync_made(t, err) || !move_files(t, err)) {
+	/* Everything is on the disk before any of it becomes visible. */
+	WS_AUTO_FD int fd = open(t->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || syncfs(fd) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", t->made);
+	}
+	if (!move_files(t, err)) {
 		return false;
 	}
 	if (rename(tree, below(t, folder)) != 0) {

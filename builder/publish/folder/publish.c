@@ -245,13 +245,6 @@ copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	return true;
 }
 
-static bool
-add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
-{
-	return check_length(wheel->file, err) && check_left(p, wheel, err) && copy_in(p, wheel, err)
-		&& add_all(p, wheel, err);
-}
-
 /* Compares only sizes. --verify finds other bytes of the same size; its cure is to remove them. */
 static bool
 is_there(const struct publishing *p, const struct ws_index_arrival *wheel)
@@ -291,14 +284,6 @@ restore(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 }
 
 static bool
-digest_of(
-	const struct publishing *p, const char *path, struct ws_digest *digest, struct ws_err *err)
-{
-	return (p->order->ledger && ws_ledger_file_digest(p->order->ledger, path, digest))
-		|| ws_digest_file(path, digest, NULL, err);
-}
-
-static bool
 add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, struct ws_err *err)
 {
 	struct ws_digest digest;
@@ -306,7 +291,8 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, 
 	if (ws_stop_asked(p->order->stop)) {
 		return ws_stop_err(p->order->stop, err);
 	}
-	if (!digest_of(p, path, &digest, err)) {
+	if (!(p->order->ledger && ws_ledger_file_digest(p->order->ledger, path, &digest))
+		&& !ws_digest_file(path, &digest, NULL, err)) {
 		return false;
 	}
 	wheel.sha256 = digest.hex;
@@ -317,7 +303,8 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, 
 	}
 	const struct ws_index_trusted *v = ws_map_get(trusted, wheel.file);
 	wheel.trusted = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
-	return add_new(p, &wheel, err);
+	return check_length(wheel.file, err) && check_left(p, &wheel, err) && copy_in(p, &wheel, err)
+		&& add_all(p, &wheel, err);
 }
 
 static bool
@@ -386,12 +373,6 @@ add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
 }
 
 static bool
-make_read_only(const char *path, struct ws_err *err)
-{
-	return chmod(path, 0444) == 0 || ws_err_sys(err, WS_ERR_PUBLISH, "cannot protect '%s'", path);
-}
-
-static bool
 make_variant(
 	struct publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
 {
@@ -405,9 +386,13 @@ make_variant(
 			"'%s' would have the variant '%s', which another has", entry->file, v->file);
 	}
 	const char *path = check_length(v->file, err) ? find_wheel(p, entry, err) : NULL;
-	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
-		|| !make_read_only(copy, err) || !add_made(p, v, err)
-		|| !stage(p, v->file, &metadata, err)) {
+	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)) {
+		return false;
+	}
+	if (chmod(copy, 0444) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot protect '%s'", copy);
+	}
+	if (!add_made(p, v, err) || !stage(p, v->file, &metadata, err)) {
 		return false;
 	}
 	v->metadata_sha256 =
