@@ -525,6 +525,9 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	chmod u+w "idx/$last/index.json" && echo '{}' > "idx/$last/index.json"
 	publish 8 --verify --to idx
 	[[ $output == *"remove 'idx/$last', a snapshot that is not shown"* ]]
+	sed 's/"binding": "[a-z]*"/"binding": "bond"/' "clean/$last/index.json" > "idx/$last/index.json"
+	publish 8 --verify --to idx
+	[[ $output == *"'bond' is not a value of 'binding'"*"remove 'idx/$last', a snapshot that is not shown"* ]]
 	rm -rf "idx/$last"
 	publish 0 v --to idx
 	publish 0 --verify --to idx

@@ -83,7 +83,9 @@ add_older(struct search *s, struct ws_err *err)
 		struct ws_index_catalog older;
 		const char *name = ws_arena_printf(s->a, "@%s/index.json", all[i]);
 		if (!ws_index_catalog_read(below(s, name), s->a, &older, err)) {
-			bool advised = ws_err_has_cure(err) || (err->os != 0 && err->os != ENOENT);
+			/* A cure beside a place is for people who write such a file. */
+			bool advised =
+				(ws_err_has_cure(err) && !err->place[0]) || (err->os != 0 && err->os != ENOENT);
 			return advised ? false
 						   : ws_err_cure(err, "remove '%s', a snapshot that is not shown",
 							   below(s, ws_arena_printf(s->a, "@%s", all[i])));
