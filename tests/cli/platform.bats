@@ -128,7 +128,7 @@ plain() {
 	build
 	echo "$stderr"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"'-mavx2' is not for aarch64"*'"when": {"platform": "x86_64"}'* ]]
+	[[ $stderr == *"'-mavx2' is not for aarch64"*"leave it out: only compilers for x86-64 have it"* ]]
 	plain
 	matrix m.json '"platform": ["aarch64"]'
 	run -2 "$WHEELSMITH" build --matrix m.json --glibc 2.33
