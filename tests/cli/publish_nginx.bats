@@ -93,18 +93,6 @@ all_take() {
 	all_take
 }
 
-@test "a server that cannot be written to, 403 and 413, by nginx" {
-	nginx_with <<< 'client_max_body_size 100; server { root /srv/wheels; location /legacy/ { proxy_pass http://127.0.0.1:1/; } }'
-	run -8 "$WHEELSMITH" publish w --to "http://127.0.0.1:$port/legacy/"
-	echo "$output"
-	[[ $output == *"does not take a file of this size (413)"* ]]
-	kill "$server"
-	wait "$server" 2> /dev/null || true
-	nginx_with <<< 'server { root /srv/wheels; location /legacy/ { deny all; } }'
-	run -8 "$WHEELSMITH" publish w --to "http://127.0.0.1:$port/legacy/"
-	[[ $output == *"denies access (403)"* ]]
-}
-
 @test "published wheels pass twine check and check-wheel-contents" {
 	tools/bin/twine check idx/files/*.whl
 	tools/bin/check-wheel-contents idx/files/*.whl
