@@ -16,29 +16,14 @@ read_std(struct ws_reader *r, const struct ws_json *value, void *into)
 		|| ws_json_err(r->doc, value, r->err, "'%s' takes 17, 20 or 23", r->key);
 }
 
-/* Into the whole release: {"11.8": 0, "12.1": 0}, the ABI of each further toolkit's build. */
-static bool
-read_others(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_torch_release *release = into;
-	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"12.1\": 0}")) {
-		return false;
-	}
-	struct ws_torch_variant *variants = WS_NEW_N(r->a, struct ws_torch_variant, value->count);
-	for (WS_JSON_EACH(member, value)) {
-		struct ws_torch_variant *variant = &variants[release->other_count++];
-		variant->cuda = member->key;
-		r->key = member->key;
-		if (!ws_type_abi.read(r, member, &variant->cxx11abi)) {
-			return false;
-		}
-	}
-	release->others = variants;
-	return true;
-}
-
 static const struct ws_type type_std = WS_VALUES(unsigned, "a number", "numbers", read_std);
-static const struct ws_type type_others = WS_OBJECTS(struct ws_torch_release, read_others);
+
+/* {"11.8": 0, "12.1": 0}: the ABI of each further toolkit's build. */
+static const struct ws_field variant_fields[] = {
+	{WS_ONE(struct ws_torch_variant, cuda, "", ws_type_line)},
+	{WS_ONE(struct ws_torch_variant, cxx11abi, "", ws_type_abi)},
+};
+static const struct ws_table variant_table = {NULL, variant_fields, WS_LEN(variant_fields)};
 
 #define NEEDED .flags = WS_FIELD_REQUIRED
 
@@ -46,7 +31,7 @@ static const struct ws_field release_fields[] = {
 	{WS_ONE(struct ws_torch_release, version, "torch", ws_type_version), NEEDED},
 	{WS_ONE(struct ws_torch_release, standard.cuda, "cuda", ws_type_line), NEEDED},
 	{WS_ONE(struct ws_torch_release, standard.cxx11abi, "cxx11abi", ws_type_abi), NEEDED},
-	{.key = "others", .type = &type_others},
+	WS_MAP("others", struct ws_torch_release, others, other_count, variant_table, WS_IF_ANY, NULL),
 	{WS_MANY(struct ws_torch_release, pythons, python_count, "pythons", ws_type_python),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_torch_release, glibc, "glibc", ws_type_line)},
@@ -78,45 +63,14 @@ static const struct ws_field toolkit_fields[] = {
 static const struct ws_table toolkit_table = {"a toolkit", toolkit_fields, WS_LEN(toolkit_fields)};
 
 /* {"hopper": "9.0"}: names of sets. */
-static bool
-read_named_sets(struct ws_reader *r, const struct ws_json *value, const struct ws_arch_alias **list,
-	size_t *count)
-{
-	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"hopper\": \"9.0\"}")) {
-		return false;
-	}
-	struct ws_arch_alias *sets = WS_NEW_N(r->a, struct ws_arch_alias, value->count);
-	for (WS_JSON_EACH(member, value)) {
-		struct ws_arch_alias *set = &sets[(*count)++];
-		set->name = member->key;
-		r->key = member->key;
-		if (!ws_type_archs.read(r, member, &set->archs)) {
-			return false;
-		}
-	}
-	*list = sets;
-	return true;
-}
-
-/* Both into the whole facts. */
-static bool
-read_aliases(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_facts *facts = into;
-	return read_named_sets(r, value, &facts->aliases, &facts->alias_count);
-}
-
-static bool
-read_families(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_facts *facts = into;
-	return read_named_sets(r, value, &facts->families, &facts->family_count);
-}
+static const struct ws_field set_fields[] = {
+	{WS_ONE(struct ws_arch_alias, name, "", ws_type_line)},
+	{WS_ONE(struct ws_arch_alias, archs, "", ws_type_archs)},
+};
+static const struct ws_table set_table = {NULL, set_fields, WS_LEN(set_fields)};
 
 static const struct ws_type type_release = WS_BY_TABLE(struct ws_torch_release, release_table);
 static const struct ws_type type_toolkit = WS_BY_TABLE(struct ws_cuda_toolkit, toolkit_table);
-static const struct ws_type type_aliases = WS_OBJECTS(struct ws_facts, read_aliases);
-static const struct ws_type type_families = WS_OBJECTS(struct ws_facts, read_families);
 
 static const struct ws_field torch_fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
@@ -131,8 +85,8 @@ static const struct ws_field cuda_fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
 	{.key = "as_of", .type = &ws_type_ignored},
 	{WS_ONE(struct ws_facts, gcc_min, "gcc_min", ws_type_number), NEEDED},
-	{.key = "aliases", .type = &type_aliases},
-	{.key = "families", .type = &type_families},
+	WS_MAP("aliases", struct ws_facts, aliases, alias_count, set_table, WS_IF_ANY, NULL),
+	WS_MAP("families", struct ws_facts, families, family_count, set_table, WS_IF_ANY, NULL),
 	{WS_MANY(struct ws_facts, cuda, cuda_count, "toolkits", type_toolkit),
 		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
 };
