@@ -38,17 +38,6 @@ ws_expect(
 	return false;
 }
 
-/* One cure line: "keys here: a, b, c". */
-static void
-cure_with_words(struct ws_err *err, const char *intro, const char *const *words, size_t count)
-{
-	WS_AUTO_BUF struct ws_buf b = {0};
-	for (size_t i = 0; i < count; i++) {
-		ws_buf_printf(&b, "%s%s", i > 0 ? ", " : "", words[i]);
-	}
-	ws_err_cure(err, "%s: %s", intro, ws_buf_text(&b));
-}
-
 bool
 ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
 	const char *const *words, size_t count)
@@ -58,8 +47,7 @@ ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
 	if (near) {
 		ws_err_cure(r->err, "did you mean \"%s\"?", near);
 	}
-	cure_with_words(r->err, "one of", words, count);
-	return false;
+	return ws_err_cure(r->err, "one of: %s", ws_join(words, count, ", ", r->a));
 }
 
 static bool
@@ -77,8 +65,7 @@ fail_unknown(struct ws_reader *r, const struct ws_json *member, const struct ws_
 	if (near) {
 		ws_err_cure(r->err, "did you mean \"%s\"?", near);
 	}
-	cure_with_words(r->err, "keys here", words, count);
-	return false;
+	return ws_err_cure(r->err, "keys here: %s", ws_join(words, count, ", ", r->a));
 }
 
 static int

@@ -133,6 +133,16 @@ ws_is_among(const char *text, const char *const *list, size_t count)
 	return false;
 }
 
+char *
+ws_join(const char *const *texts, size_t count, const char *separator, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf all = {0};
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_printf(&all, "%s%s", i > 0 ? separator : "", texts[i]);
+	}
+	return ws_buf_copy(&all, a);
+}
+
 int
 ws_cmp_strings(const void *x, const void *y)
 {

@@ -61,18 +61,6 @@ judge(const struct ws_doctor *d, const struct ws_site_package *package,
 		&& ws_judge_now(&order, d->program, folder.path, d->a, verdict, err);
 }
 
-/* The evidence of the finding that decided. */
-static const char *
-evidence_of(const struct ws_wheel_place_verdict *place, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_finding *f = ws_place_decisive(place);
-	for (size_t i = 0; f && i < f->evidence_count; i++) {
-		ws_buf_printf(&text, "%s%s", i > 0 ? "; " : "", f->evidence[i]);
-	}
-	return ws_buf_copy(&text, a);
-}
-
 static void
 add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 	const struct ws_wheel_place *place, const struct ws_wheel_verdict *verdict)
@@ -87,6 +75,9 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 	static const enum ws_row_problem problems[] = {[WS_VERDICT_FAILS] = WS_PROBLEM_FAILS,
 		[WS_VERDICT_EXCLUDED] = WS_PROBLEM_NOTE,
 		[WS_VERDICT_UNKNOWN] = WS_PROBLEM_NOTE};
+	const struct ws_finding *decisive = ws_place_decisive(&verdict->places[0]);
+	const char *evidence =
+		decisive ? ws_join(decisive->evidence, decisive->evidence_count, "; ", d->a) : "";
 	bool fails = verdict->verdict == WS_VERDICT_FAILS;
 	const char *cure = fails
 		? ws_arena_printf(d->a, "%s\n", cure_by_building(d, package->name, package->version))
@@ -94,7 +85,7 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 	struct ws_row *row = ws_rows_add(&d->rows, "extensions[]", texts[verdict->verdict],
 		"package %s version %s label %s verdict %s cause %s why %s evidence %s cure %s .torch %s",
 		package->name, package->version, package->label, ws_verdict_words[verdict->verdict],
-		verdict->cause, verdict->why, evidence_of(&verdict->places[0], d->a), cure, place->torch);
+		verdict->cause, verdict->why, evidence, cure, place->torch);
 	row->problem = problems[verdict->verdict];
 	row->cure = cure;
 }

@@ -60,18 +60,6 @@ add_fields(struct writer *w, const char *name, const char *const *values, size_t
 	}
 }
 
-/* One field for all of them, separated by commas. */
-static void
-add_keywords(struct writer *w, const struct ws_metadata *m)
-{
-	WS_AUTO_BUF struct ws_buf joined = {0};
-	for (size_t i = 0; i < m->keyword_count; i++) {
-		ws_buf_puts(&joined, i > 0 ? "," : "");
-		ws_buf_puts(&joined, m->keywords[i]);
-	}
-	add_field(w, "Keywords", joined.len > 0 ? ws_buf_text(&joined) : NULL);
-}
-
 static void
 add_project_urls(struct writer *w, const struct ws_metadata *m)
 {
@@ -172,7 +160,9 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 	add_field(&w, "Name", facts->distribution);
 	add_field(&w, "Version", facts->version);
 	add_field(&w, "Summary", metadata->summary);
-	add_keywords(&w, metadata);
+	if (metadata->keyword_count > 0) {
+		add_field(&w, "Keywords", ws_join(metadata->keywords, metadata->keyword_count, ",", a));
+	}
 	add_field(&w, "Home-page", metadata->home_page);
 	add_field(&w, "Author", metadata->author);
 	add_field(&w, "Author-email", metadata->author_email);
@@ -198,12 +188,7 @@ ws_wheel_tag_sorted(const char *set, struct ws_arena *a)
 		*ws_vec_push(&members, a) = ws_str_copy(ws_str_cut(&rest, '.'), a);
 	}
 	qsort(members.at, members.len, sizeof(*members.at), ws_cmp_strings);
-	WS_AUTO_BUF struct ws_buf b = {0};
-	for (size_t i = 0; i < members.len; i++) {
-		ws_buf_puts(&b, i > 0 ? "." : "");
-		ws_buf_puts(&b, members.at[i]);
-	}
-	return ws_buf_copy(&b, a);
+	return ws_join(members.at, members.len, ".", a);
 }
 
 void

@@ -255,12 +255,8 @@ ws_cuda_open_host(
 	if (kit->missing_count == 0) {
 		return fill_kit(kit, ledger, a, err);
 	}
-	WS_AUTO_BUF struct ws_buf lacks = {0};
-	for (size_t i = 0; i < kit->missing_count; i++) {
-		ws_buf_printf(&lacks, "%s%s", i > 0 ? ", " : "", kit->missing[i]);
-	}
 	ws_err_set(err, WS_ERR_BUILD, "the CUDA %s in '%s' is not complete: it lacks %s",
-		kit->version.text, kit->path, ws_buf_text(&lacks));
+		kit->version.text, kit->path, ws_join(kit->missing, kit->missing_count, ", ", a));
 	return ws_err_cure_code(err, WS_CURE_KITS_ARCHIVE, NULL);
 }
 
