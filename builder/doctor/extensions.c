@@ -1,11 +1,169 @@
 /* extensions.c - the CUDA extensions that are installed in a Python, judged against the torch
  * there. */
+#include "base/fs.h"
 #include "doctor/doctor.h"
-#include "doctor/site.h"
 #include "explain/explain.h"
 #include "judge/torch_place.h"
 #include "store/store.h"
 #include "sys/child.h"
+#include "wheelfile/modules.h"
+
+/* ---- installed packages ----
+ * Every *.dist-info with a RECORD, and what setuptools leaves without wheels: *.egg-info with
+ * installed-files.txt, *.egg with EGG-INFO/native_libs.txt. Lists are read loosely: pip lists
+ * compiled Python files without a digest, and programs outside the folder. An extension has a
+ * module that needs libraries of torch or CUDA, or GPU code of its own; torch itself and NVIDIA's
+ * own packages are none. */
+
+struct site_package {
+	const char *name;         /* normalised: "flash-attn" */
+	const char *version;      /* as its folder says, without the label: "2.8.3" */
+	const char *label;        /* "cu12torch2.6"; NULL: none */
+	const char *const *files; /* its shared libraries below the folder, sorted */
+	size_t file_count;
+};
+
+#define RECORD_MOST ((size_t)16 << 20) /* bytes; torch's own has 1.5 MB */
+
+static bool
+is_theirs(const char *name)
+{
+	static const char *const names[] = {"torch", "triton", "cuda-python", "cuda-bindings"};
+	return ws_is_among(name, names, WS_LEN(names)) || ws_starts_with(name, "nvidia-");
+}
+
+/* How packages that are installed are called here, and which file lists theirs. */
+struct form {
+	const char *suffix, *list;
+	bool in_own; /* names in the list are below the entry itself */
+};
+
+static const struct form forms[] = {
+	{".dist-info", "RECORD", false},
+	{".egg-info", "installed-files.txt", false},
+	{".egg", "EGG-INFO/native_libs.txt", true},
+};
+
+static const struct form *
+form_of(const char *entry)
+{
+	for (size_t i = 0; i < WS_LEN(forms); i++) {
+		if (ws_ends_with(entry, forms[i].suffix)) {
+			return &forms[i];
+		}
+	}
+	return NULL;
+}
+
+static void
+list_libraries(const char *folder, const char *entry, const struct form *form, struct ws_arena *a,
+	struct site_package *package)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_VEC(const char *) files = {0};
+	if (!ws_fs_read_at_most(
+			ws_path_join(a, folder, entry, form->list, NULL), RECORD_MOST, &text, NULL)) {
+		return;
+	}
+	struct ws_str rest = ws_buf_str(&text);
+	while (rest.s) {
+		struct ws_str line = ws_str_cut(&rest, '\n');
+		const char *name = ws_str_copy(ws_str_trim(ws_str_cut(&line, ',')), a);
+		name += ws_starts_with(name, "../") ? strlen("../") : 0; /* of installed-files.txt */
+		if (ws_module_is_named(name) && ws_path_is_inside(name)) {
+			*ws_vec_push(&files, a) =
+				form->in_own ? ws_arena_printf(a, "%s/%s", entry, name) : name;
+		}
+	}
+	if (files.len > 0) {
+		qsort(files.at, files.len, sizeof(*files.at), ws_cmp_strings);
+	}
+	package->files = files.at;
+	package->file_count = files.len;
+}
+
+static bool
+needs_cuda(const struct ws_elf *elf)
+{
+	static const char *const stems[] = {
+		"libc10", "libtorch", "libcudart", "libcublas", "libcuda.so", "libnvrtc"};
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		for (size_t j = 0; j < WS_LEN(stems); j++) {
+			if (ws_starts_with(elf->needed[i], stems[j])) {
+				return true;
+			}
+		}
+	}
+	return ws_elf_section(elf, ".nv_fatbin").n > 0;
+}
+
+static bool
+is_extension(const char *folder, const struct site_package *package, struct ws_arena *a)
+{
+	struct ws_modules modules = {0};
+	bool is = false;
+	ws_modules_open(folder, package->files, package->file_count, a, &modules);
+	for (size_t i = 0; i < modules.count && !is; i++) {
+		is = modules.modules[i].elf && needs_cuda(modules.modules[i].elf);
+	}
+	ws_modules_close(&modules);
+	return is;
+}
+
+static int
+compare_packages(const void *x, const void *y)
+{
+	const struct site_package *a = x, *b = y;
+	return strcmp(a->name, b->name);
+}
+
+/* "flash_attn-2.8.3", and of eggs "-py3.11-linux-x86_64" behind it. */
+static bool
+read_name(
+	const char *entry, const struct form *form, struct ws_arena *a, struct site_package *package)
+{
+	struct ws_str rest = {entry, strlen(entry) - strlen(form->suffix)};
+	struct ws_str name = ws_str_cut(&rest, '-');
+	struct ws_version version;
+	if (!rest.s || !ws_version_parse(ws_str_copy(ws_str_cut(&rest, '-'), a), a, &version)) {
+		return false;
+	}
+	*package = (struct site_package){
+		.name = ws_package_normal(ws_str_copy(name, a), a),
+		.version = version.public_text,
+		.label = version.local,
+	};
+	return !is_theirs(package->name);
+}
+
+/* The packages in @folder that extend torch or CUDA, by name. Skips unreadable ones. Returns how
+ * many. */
+static size_t
+list_site(const char *folder, struct ws_arena *a, const struct site_package **packages)
+{
+	WS_VEC(struct site_package) found = {0};
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = ws_arena_strdup(a, entry->d_name);
+		const struct form *form = form_of(name);
+		struct site_package package;
+		if (!form || !read_name(name, form, a, &package)) {
+			continue;
+		}
+		list_libraries(folder, name, form, a, &package);
+		if (package.file_count > 0 && is_extension(folder, &package, a)) {
+			*ws_vec_push(&found, a) = package;
+		}
+	}
+	if (found.len > 0) {
+		qsort(found.at, found.len, sizeof(*found.at), compare_packages);
+	}
+	*packages = found.at;
+	return found.len;
+}
+
+/* ---- judging them ---- */
 
 /* The command lines that build the package for `kit`; @version NULL: unknown. */
 static const char *
@@ -43,9 +201,8 @@ find_place(struct ws_doctor *d, const struct ws_fetch **fetch, struct ws_wheel_p
 }
 
 static bool
-judge(const struct ws_doctor *d, const struct ws_site_package *package,
-	const struct ws_fetch *fetch, const struct ws_wheel_place *place,
-	struct ws_wheel_verdict *verdict, struct ws_err *err)
+judge(const struct ws_doctor *d, const struct site_package *package, const struct ws_fetch *fetch,
+	const struct ws_wheel_place *place, struct ws_wheel_verdict *verdict, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	const struct ws_judge_order order = {
@@ -62,7 +219,7 @@ judge(const struct ws_doctor *d, const struct ws_site_package *package,
 }
 
 static void
-add_extension(struct ws_doctor *d, const struct ws_site_package *package,
+add_extension(struct ws_doctor *d, const struct site_package *package,
 	const struct ws_wheel_place *place, const struct ws_wheel_verdict *verdict)
 {
 	static const char *const texts[] = {
@@ -93,14 +250,14 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 void
 ws_doctor_extensions(struct ws_doctor *d)
 {
-	const struct ws_site_package *packages;
+	const struct site_package *packages;
 	const struct ws_fetch *fetch;
 	struct ws_wheel_place place = {0};
 	struct ws_err err = {0};
 	if (!d->kit.version) {
 		return;
 	}
-	size_t count = d->kit.purelib ? ws_site_extensions(d->kit.purelib, d->a, &packages) : 0;
+	size_t count = d->kit.purelib ? list_site(d->kit.purelib, d->a, &packages) : 0;
 	ws_rows_list(&d->rows, "extensions[]");
 	if (count == 0) {
 		ws_rows_note(&d->rows, "no extension for torch or CUDA is installed");
@@ -126,26 +283,15 @@ ws_doctor_extensions(struct ws_doctor *d)
 /* Importing torch took 3 s on 2 cores; Triton compiles what it has not compiled before. */
 #define TIMEOUT_MS 240000
 
-static const char *const states[] = {"works", "imported", "absent", "fails", "wrong"};
+static const char *const states[] = {"works", "imported", "absent", "fails", "wrong", NULL};
 
-/* ---- calling ---- */
-
-/* One line of the answer; others are not the script's. */
-static void
-read_line(struct ws_doctor *d, struct ws_str line, const char *group)
-{
-	struct ws_json_doc doc;
-	if (!ws_json_parse("entry_points.py", line.s, line.n, WS_JSON_STRICT, d->a, &doc, NULL)) {
-		return;
-	}
-	const char *name = ws_json_text(doc.root, "name"), *state = ws_json_text(doc.root, "state");
-	for (size_t i = 0; name && state && i < WS_LEN(states); i++) {
-		if (strcmp(state, states[i]) == 0) {
-			*ws_vec_push(&d->entry_points, d->a) = (struct ws_entry_point){
-				group, name, (enum ws_entry_state)i, ws_json_text(doc.root, "text")};
-		}
-	}
-}
+/* A line of entry_points.py. */
+static const struct ws_field entry_fields[] = {
+	WS_VALUE("name", struct ws_entry_point, name, WS_ALWAYS, NULL),
+	WS_WORD("state", struct ws_entry_point, state, states, WS_ALWAYS, NULL),
+	WS_VALUE("text", struct ws_entry_point, text, WS_OR_NULL, NULL),
+};
+static const struct ws_table entry_table = {NULL, entry_fields, WS_LEN(entry_fields)};
 
 /* PYTHON* variables have no say; the environment's own files do. */
 static const char *const *
@@ -178,7 +324,11 @@ call_group(struct ws_doctor *d, const char *group, const char *model)
 	bool done = ws_child_ask(&command, &answer, &err);
 	struct ws_str rest = ws_buf_str(&answer);
 	while (rest.s && rest.n > 0) {
-		read_line(d, ws_str_cut(&rest, '\n'), group);
+		struct ws_str line = ws_str_cut(&rest, '\n');
+		struct ws_entry_point entry = {.group = group};
+		if (ws_table_parse("entry_points.py", line, &entry_table, d->a, &entry, NULL)) {
+			*ws_vec_push(&d->entry_points, d->a) = entry;
+		}
 	}
 	if (!done) {
 		size_t count = d->entry_points.len;
