@@ -161,16 +161,6 @@ read_name(struct list *x, struct ws_err *err)
 	return true;
 }
 
-/* "library NAME" or "library NAME PYTHON". */
-static void
-start_block(struct list *x, struct ws_str value)
-{
-	struct ws_str name = ws_str_cut(&value, ' ');
-	x->library = ws_str_copy(name, x->a);
-	x->version = NULL;
-	x->skipped = value.s && !(x->python && ws_str_is(value, x->python));
-}
-
 /* Reads a line that is not a name. *@found: it is a result. */
 static bool
 read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *err)
@@ -181,7 +171,10 @@ read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *er
 		return false;
 	}
 	if (is_item(x->line, "library", &value)) {
-		start_block(x, value);
+		/* "library NAME" or "library NAME PYTHON" */
+		x->library = ws_str_copy(ws_str_cut(&value, ' '), x->a);
+		x->version = NULL;
+		x->skipped = value.s && !(x->python && ws_str_is(value, x->python));
 		return true;
 	}
 	if (is_item(x->line, "version", &value)) {

@@ -112,18 +112,6 @@ put_kind(struct ws_buf *out, const char *kind, const struct name *names, size_t 
 	}
 }
 
-/* The number of first names with the same version and kind. */
-static size_t
-count_alike(const struct name *names, size_t count)
-{
-	size_t alike = 0;
-	while (alike < count && ws_same(names[alike].version, names[0].version)
-		&& names[alike].tls == names[0].tls) {
-		alike++;
-	}
-	return alike;
-}
-
 static void
 put_names(struct ws_buf *out, const struct name *names, size_t count)
 {
@@ -133,7 +121,11 @@ put_names(struct ws_buf *out, const struct name *names, size_t count)
 			version = names->version;
 			ws_buf_printf(out, "version %s\n", version);
 		}
-		size_t alike = count_alike(names, count);
+		size_t alike = 0;
+		while (alike < count && ws_same(names[alike].version, names->version)
+			&& names[alike].tls == names->tls) {
+			alike++;
+		}
 		put_kind(out, names->tls ? "tls" : "names", names, alike);
 		names += alike;
 		count -= alike;

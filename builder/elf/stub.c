@@ -63,12 +63,6 @@ pad(struct ws_buf *out, size_t start, uint64_t offset)
 	}
 }
 
-static uint64_t
-round_up(uint64_t offset)
-{
-	return (offset + 7) & ~(uint64_t)7;
-}
-
 /* ---- contents ---- */
 
 /* A version's number in .gnu.version: 2 and up, in the order in which they are first used. */
@@ -203,7 +197,7 @@ place_sections(struct layout *l)
 	uint64_t at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
 	for (int i = HASH; i < SECTIONS; i++) {
 		l->at[i] = at;
-		at = is_left_out(l, i) ? at : round_up(at + l->bytes[i].len);
+		at = is_left_out(l, i) ? at : (at + l->bytes[i].len + 7) & ~(uint64_t)7;
 	}
 	l->headers = at;
 }
