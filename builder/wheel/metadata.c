@@ -53,23 +53,6 @@ add_field(struct writer *w, const char *name, const char *value)
 }
 
 static void
-add_fields(struct writer *w, const char *name, const char *const *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		add_field(w, name, values[i]);
-	}
-}
-
-static void
-add_project_urls(struct writer *w, const struct ws_metadata *m)
-{
-	for (size_t i = 0; i + 1 < m->project_url_count; i += 2) {
-		add_field(w, "Project-URL",
-			ws_arena_printf(w->a, "%s, %s", m->project_urls[i], m->project_urls[i + 1]));
-	}
-}
-
-static void
 add_license(struct writer *w, const struct ws_metadata *m)
 {
 	if (m->license_expression) {
@@ -77,7 +60,9 @@ add_license(struct writer *w, const struct ws_metadata *m)
 	} else {
 		add_field(w, "License", m->license);
 	}
-	add_fields(w, "License-File", m->license_files, m->license_file_count);
+	for (size_t i = 0; i < m->license_file_count; i++) {
+		add_field(w, "License-File", m->license_files[i]);
+	}
 	for (size_t i = 0; i < m->classifier_count; i++) {
 		if (!m->license_expression || !ws_starts_with(m->classifiers[i], "License ::")) {
 			add_field(w, "Classifier", m->classifiers[i]);
@@ -169,7 +154,10 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 	add_license(&w, metadata);
 	add_field(&w, "Requires-Python", metadata->requires_python);
 	add_requirements(&w, metadata, facts->torch);
-	add_project_urls(&w, metadata);
+	for (size_t i = 0; i + 1 < metadata->project_url_count; i += 2) {
+		const char *const *pair = &metadata->project_urls[i];
+		add_field(&w, "Project-URL", ws_arena_printf(a, "%s, %s", pair[0], pair[1]));
+	}
 	add_extras(&w, metadata);
 	if (facts->description.n > 0 && metadata->description_file) {
 		add_field(&w, "Description-Content-Type", type_of(metadata->description_file));

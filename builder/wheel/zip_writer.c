@@ -39,12 +39,6 @@ cmp_entries(const void *x, const void *y, void *dist_info)
 	return left_last == right_last ? strcmp(left->name, right->name) : left_last - right_last;
 }
 
-static bool
-is_among(const char *name, const char *const *sorted, size_t count)
-{
-	return bsearch(&name, sorted, count, sizeof(*sorted), ws_cmp_strings) != NULL;
-}
-
 /* Two names must not differ by letter case alone, and a file cannot be a folder as well. */
 static bool
 check_collisions(const struct ws_wheel_entry *entries, size_t count, struct ws_err *err)
@@ -63,7 +57,7 @@ check_collisions(const struct ws_wheel_entry *entries, size_t count, struct ws_e
 		char *folder = ws_arena_strdup(a, folded[i]);
 		for (char *slash; (slash = strrchr(folder, '/'));) {
 			*slash = '\0';
-			if (is_among(folder, folded, count)) {
+			if (bsearch(&folder, folded, count, sizeof(*folded), ws_cmp_strings)) {
 				return ws_err_set(err, WS_ERR_CONFIG,
 					"'%s' would be both a file and a folder of the wheel", folder);
 			}
