@@ -250,7 +250,7 @@ begins(const char *word, size_t len, const char *start)
 static const char *
 part_problem(const char *part, size_t len, unsigned tools)
 {
-	for (size_t i = 0; i < sizeof(refused_parts) / sizeof(refused_parts[0]); i++) {
+	for (size_t i = 0; i < WS_LEN(refused_parts); i++) {
 		if ((refused_parts[i].tools & tools) && begins(part, len, refused_parts[i].start)) {
 			return refused_parts[i].cure;
 		}
@@ -262,7 +262,7 @@ part_problem(const char *part, size_t len, unsigned tools)
 static const char *
 option_problem(const char *word, size_t len, unsigned tools)
 {
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = 0; i < WS_LEN(refused); i++) {
 		if ((refused[i].tools & tools) && begins(word, len, refused[i].start)) {
 			return refused[i].cure;
 		}
@@ -297,17 +297,6 @@ handed_on_problem(const char *words, unsigned tools)
 	return NULL;
 }
 
-static bool
-is_one_of(const char *word, const char *const *list)
-{
-	for (; *list; list++) {
-		if (strcmp(word, *list) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* "-Xcompiler=-fPIC", "-Xcompiler -fPIC". */
 static const char *
 joined_value(const char *word, const char *const *options)
@@ -326,9 +315,9 @@ static const char *const handing_on[] = {"-Xcompiler", "--compiler-options", NUL
 const char *
 ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool)
 {
-	static const char *const parts[] = {"-Xassembler", "-Xlinker", "--linker-options", NULL};
+	static const char *const parts[] = {"-Xassembler", "-Xlinker", "--linker-options"};
 	static const char *const values[] = {"-D", "-U", "-Xptxas", "--ptxas-options", "-Xcudafe",
-		"-Xfatbin", "--fatbin-options", "-l", "-u", "-z", "--param", NULL};
+		"-Xfatbin", "--fatbin-options", "-l", "-u", "-z", "--param"};
 	const char *word = words[index], *before = index > 0 ? words[index - 1] : "";
 	bool nvcc = tool == WS_FLAG_NVCC;
 	if (holds_token(word)) {
@@ -337,13 +326,13 @@ ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool)
 	if (nvcc && strpbrk(word, "$`")) {
 		return "nvcc gives its words to a shell, which replaces $ and `";
 	}
-	if (is_one_of(before, values)) {
+	if (ws_is_among(before, values, WS_LEN(values))) {
 		return strchr(word, '@') == word ? no_file : NULL;
 	}
-	if (is_one_of(before, parts)) {
+	if (ws_is_among(before, parts, WS_LEN(parts))) {
 		return part_problem(word, strlen(word), tool == WS_FLAG_LINK ? LINK : CXX);
 	}
-	if (nvcc && is_one_of(before, handing_on)) {
+	if (nvcc && ws_is_among(before, handing_on, WS_LEN(handing_on))) {
 		return handed_on_problem(word, HANDED_ON);
 	}
 	const char *value = nvcc ? joined_value(word, handing_on) : NULL;
@@ -359,7 +348,7 @@ ws_flag_foreign(const char *const *words, size_t index, enum ws_flag_tool tool,
 	unsigned to = machine->mark[0] ? TO_AARCH64 : TO_X86_64;
 	bool nvcc = tool == WS_FLAG_NVCC;
 	const char *value = nvcc ? joined_value(word, handing_on) : NULL;
-	value = nvcc && is_one_of(before, handing_on) ? word : value;
+	value = nvcc && ws_is_among(before, handing_on, WS_LEN(handing_on)) ? word : value;
 	return value ? handed_on_problem(value, to) : option_problem(word, strlen(word), to);
 }
 

@@ -172,38 +172,25 @@ add_lists(struct making *m, const struct ws_source_list *lists, size_t count, co
 
 /* ---- flags ---- */
 
-/* A list in a struct ws_flags. */
-struct words {
-	const char *const **list;
-	size_t *count;
-	enum ws_flag_tool tool;
-};
-
-#define FLAG_LISTS 4
-
-static void
-open_flags(struct ws_flags *flags, struct words *lists)
-{
-	lists[0] = (struct words){&flags->cxx, &flags->cxx_count, WS_FLAG_CXX};
-	lists[3] = (struct words){&flags->c, &flags->c_count, WS_FLAG_CXX};
-	lists[1] = (struct words){&flags->nvcc, &flags->nvcc_count, WS_FLAG_NVCC};
-	lists[2] = (struct words){&flags->link, &flags->link_count, WS_FLAG_LINK};
-}
-
-static const char *const flag_keys[FLAG_LISTS] = {
-	"cxx_flags", "nvcc_flags", "link_flags", "c_flags"};
-
 /* @a place is the JSON object of the extension. */
 static void
 check_flags(struct making *m, const struct ws_machine *machine, const char *place)
 {
-	struct ws_flags flags = m->extension->flags;
-	struct words lists[FLAG_LISTS];
-	open_flags(&flags, lists);
-	for (size_t i = 0; i < FLAG_LISTS; i++) {
-		const char *list = ws_arena_printf(m->a, "%s/%s", place, flag_keys[i]);
-		const char *const *words = *lists[i].list;
-		for (size_t j = 0; j < *lists[i].count; j++) {
+	const struct ws_flags *flags = &m->extension->flags;
+	const struct {
+		const char *key, *const *words;
+		size_t count;
+		enum ws_flag_tool tool;
+	} lists[] = {
+		{"cxx_flags", flags->cxx, flags->cxx_count, WS_FLAG_CXX},
+		{"nvcc_flags", flags->nvcc, flags->nvcc_count, WS_FLAG_NVCC},
+		{"link_flags", flags->link, flags->link_count, WS_FLAG_LINK},
+		{"c_flags", flags->c, flags->c_count, WS_FLAG_CXX},
+	};
+	for (size_t i = 0; i < WS_LEN(lists); i++) {
+		const char *list = ws_arena_printf(m->a, "%s/%s", place, lists[i].key);
+		const char *const *words = lists[i].words;
+		for (size_t j = 0; j < lists[i].count; j++) {
 			const char *cure = ws_flag_problem(words, j, lists[i].tool);
 			if (cure) {
 				ws_recipe_problem_add(
