@@ -112,12 +112,6 @@ ws_out_is_broken(const struct ws_out *out)
 
 /* ---- the line that is redrawn ---- */
 
-static bool
-starts_character(char c)
-{
-	return ((unsigned char)c & 0xc0) != 0x80; /* not a UTF-8 continuation byte */
-}
-
 unsigned
 ws_term_columns(const char *text)
 {
@@ -128,7 +122,8 @@ ws_term_columns(const char *text)
 static void
 put_dots(char *text, char *at)
 {
-	while (at > text && (strlen(at) < 3 || !starts_character(*at))) {
+	/* A character does not begin at a UTF-8 continuation byte. */
+	while (at > text && (strlen(at) < 3 || ((unsigned char)*at & 0xc0) == 0x80)) {
 		at--;
 	}
 	memcpy(at, strlen(at) < 3 ? "." : "…", strlen(at) < 3 ? 2 : 4);

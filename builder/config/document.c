@@ -73,21 +73,15 @@ is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && path[len] == '/';
 }
 
-/* An installation that was moved: <prefix>/bin/wheelsmith and <prefix>/share/wheelsmith. */
-static const char *
-share_beside(const char *executable, struct ws_arena *a)
-{
-	const char *bin = ws_path_dir(a, executable);
-	return ws_path_normal(a, ws_path_join(a, bin, "../share/wheelsmith", NULL));
-}
-
 bool
 ws_data_locate(const char *executable, struct ws_arena *a, struct ws_data *data, struct ws_err *err)
 {
 	if (!executable) {
 		executable = running_program(a);
 	}
-	const char *beside = share_beside(executable, a);
+	/* An installation that was moved: <prefix>/bin/wheelsmith and <prefix>/share/wheelsmith. */
+	const char *bin = ws_path_dir(a, executable);
+	const char *beside = ws_path_normal(a, ws_path_join(a, bin, "../share/wheelsmith", NULL));
 	const char *root = is_below(executable, WS_BUILD_DIR) ? WS_SOURCE_DATA_DIR
 		: executable[0] == '/' && ws_fs_is_dir(beside)    ? beside
 														  : WS_DATA_DIR;

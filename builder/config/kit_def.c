@@ -84,14 +84,6 @@ static const struct {
 	{"url", WS_ORIGIN_URL, {"an archive by URL", url_fields, WS_LEN(url_fields)}},
 };
 
-static enum ws_archive_format
-format_of(const char *file)
-{
-	return ws_ends_with(file, ".whl") ? WS_FORMAT_WHEEL
-		: ws_ends_with(file, ".deb")  ? WS_FORMAT_DEB
-									  : WS_FORMAT_TAR;
-}
-
 /* Members are checked against RECORD, RECORD against its own digest: one without the other, or
  * ranges without both, would leave bytes unchecked. */
 static bool
@@ -123,7 +115,9 @@ read_archive(struct ws_reader *r, const struct ws_json *value, void *into)
 		if (!ws_object_read(r, value, &origins[i].table, archive)) {
 			return false;
 		}
-		archive->format = format_of(archive->file);
+		archive->format = ws_ends_with(archive->file, ".whl") ? WS_FORMAT_WHEEL
+			: ws_ends_with(archive->file, ".deb")             ? WS_FORMAT_DEB
+															  : WS_FORMAT_TAR;
 		archive->package = archive->package ? archive->package : ws_path_base(archive->file);
 		return check_archive(r, value, archive);
 	}

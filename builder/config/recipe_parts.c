@@ -91,17 +91,6 @@ static const struct {
 	{"-DTORCH_EXTENSION_NAME", "it follows from 'module'"},
 };
 
-static const char *
-flag_refused(const char *flag)
-{
-	for (size_t i = 0; i < WS_LEN(refused); i++) {
-		if (ws_starts_with(flag, refused[i].start)) {
-			return refused[i].cure;
-		}
-	}
-	return NULL;
-}
-
 static bool
 read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -109,10 +98,11 @@ read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!text) {
 		return false;
 	}
-	const char *cure = flag_refused(text);
-	if (cure) {
-		ws_json_err(r->doc, value, r->err, "'%s' does not belong in a recipe", text);
-		return ws_err_cure(r->err, "%s", cure);
+	for (size_t i = 0; i < WS_LEN(refused); i++) {
+		if (ws_starts_with(text, refused[i].start)) {
+			ws_json_err(r->doc, value, r->err, "'%s' does not belong in a recipe", text);
+			return ws_err_cure(r->err, "%s", refused[i].cure);
+		}
 	}
 	const char *second = strstr(text, " -");
 	if (second) {

@@ -58,17 +58,6 @@ read_models(const char *facts, struct ws_arena *a, struct models *models, struct
 }
 
 static bool
-has_type(const struct row *row, const char *type)
-{
-	for (size_t i = 0; i < row->type_count; i++) {
-		if (strcmp(row->types[i], type) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool
 read_model(const struct models *models, const char *path, struct ws_arena *a,
 	struct ws_model *model, struct ws_err *err)
 {
@@ -84,7 +73,8 @@ read_model(const struct models *models, const char *path, struct ws_arena *a,
 	}
 	for (size_t i = 0; i < models->row_count; i++) {
 		const struct row *row = &models->rows[i];
-		for (size_t j = 0; has_type(row, type) && j < row->kernel_count; j++) {
+		bool is_its = ws_is_among(type, row->types, row->type_count);
+		for (size_t j = 0; is_its && j < row->kernel_count; j++) {
 			*ws_vec_push(&kernels, a) = &row->kernels[j];
 		}
 	}

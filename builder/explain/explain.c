@@ -5,17 +5,11 @@
 
 /* "demo._C" and "_C" are both names of the module that the recipe calls "demo._C". */
 static bool
-is_module(const char *named, const char *module)
-{
-	const char *last = strrchr(named, '.');
-	return strcmp(named, module) == 0 || (last && strcmp(last + 1, module) == 0);
-}
-
-static bool
 makes(const struct ws_recipe *recipe, const char *module)
 {
 	for (size_t i = 0; i < recipe->extension_count; i++) {
-		if (is_module(recipe->extensions[i].module, module)) {
+		const char *named = recipe->extensions[i].module, *last = strrchr(named, '.');
+		if (strcmp(named, module) == 0 || (last && strcmp(last + 1, module) == 0)) {
 			return true;
 		}
 	}
@@ -344,18 +338,6 @@ read_wheel(
 	}
 }
 
-static void
-read_place(const struct ws_explaining *with, const struct ws_installed *place,
-	struct ws_remedy *remedy, struct ws_arena *a)
-{
-	remedy->package = place->package;
-	remedy->version = place->version;
-	remedy->python = place->program;
-	if (!remedy->package && place->module) {
-		remedy->package = ws_remedy_package(with->catalog, place->module, a);
-	}
-}
-
 /* ---- an explanation ---- */
 
 static void
@@ -430,9 +412,14 @@ ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, 
 	const char *module = stem ? ws_arena_printf(a, "%s_cuda", stem) : NULL;
 	struct ws_installed place =
 		file ? ws_installed_of(file, a) : (struct ws_installed){.module = module};
-	struct ws_remedy remedy = {.recipes = with->recipes};
+	struct ws_remedy remedy = {.package = place.package,
+		.version = place.version,
+		.python = place.program,
+		.recipes = with->recipes};
 	struct values v = values_of(found);
-	read_place(with, &place, &remedy, a);
+	if (!remedy.package && place.module) {
+		remedy.package = ws_remedy_package(with->catalog, place.module, a);
+	}
 	if (wheel) {
 		read_wheel(with, wheel, &remedy, a);
 	}

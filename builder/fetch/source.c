@@ -404,17 +404,6 @@ check_spec(const struct ws_source_spec *spec, struct ws_err *err)
 	return true;
 }
 
-/* Keeps the first failure's words and adds the others' below. */
-static void
-gather(struct ws_err *all, const struct ws_err *one, const char *name)
-{
-	if (all->kind == WS_ERR_NONE) {
-		*all = *one;
-	} else {
-		ws_err_cure(all, "then '%s': %s", name, one->text);
-	}
-}
-
 bool
 ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
 	struct ws_source_found *found, struct ws_err *err)
@@ -439,7 +428,12 @@ ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 			ws_events_warn(fetch->events, "'%s' %s: %s; trying the next source", wish->name,
 				wish->version, one.text);
 		}
-		gather(&all, &one, name);
+		/* The first failure's words stay; those of the others are added below. */
+		if (all.kind == WS_ERR_NONE) {
+			all = one;
+		} else {
+			ws_err_cure(&all, "then '%s': %s", name, one.text);
+		}
 	}
 	if (wish->spec_count == 0) {
 		ws_err_set(&all, WS_ERR_CONFIG, "the recipe names none");
