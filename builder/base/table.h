@@ -216,8 +216,9 @@ bool ws_object_read(
 	struct ws_reader *r, const struct ws_json *value, const struct ws_table *table, void *into);
 
 /**
- * Reads the record in @a text, which a program wrote, into @a into, which the caller zeroed. Texts and lists live in
- * @a a. @a name is for messages. A mistake is WS_ERR_IO, "'NAME' is damaged: ...".
+ * Reads the record in @a text, which a program wrote, into @a into, which the caller zeroed. Texts
+ * and lists live in @a a. @a name is for messages. A mistake is WS_ERR_IO, "'NAME' is damaged:
+ * ...".
  */
 bool ws_table_parse(const char *name, struct ws_str text, const struct ws_table *table,
 	struct ws_arena *a, void *into, struct ws_err *err);
