@@ -1,58 +1,14 @@
 /* bundle_head.c - a bundle's first member, written and read. Names in it become paths in the store,
  * so they are checked here. */
-#include "base/json.h"
+#include "base/table.h"
 #include "bundle/bundle.h"
 #include "model/machine.h"
 #include "model/matrix.h"
 #include "plan/plan.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NAME_MOST 200
-
-/* ---- writing ---- */
-
-static void
-write_asked(struct ws_json_writer *w, const struct ws_bundle_asked *asked)
-{
-	ws_json_open_object(w, "asked");
-	ws_json_add_text(w, "only", asked->only);
-	ws_json_add_text(w, "shard", asked->shard);
-	ws_json_add_text(w, "policy", asked->policy);
-	ws_json_add_text(w, "debug_info", asked->debug_info);
-	ws_json_add_text(w, "glibc", asked->glibc);
-	ws_json_add_text(w, "kits", asked->kits);
-	ws_json_add_bool(w, "torch_window", asked->torch_window);
-	ws_json_close(w);
-}
-
-void
-ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
-{
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	if (!head->folder.hex[0]) {
-		ws_json_add_text(w, "schema", WS_RESULTS_SCHEMA);
-		ws_json_add_texts(w, "results", head->results, head->result_count);
-		ws_json_add_texts(w, "blobs", head->blobs, head->blob_count);
-		ws_json_finish(w, WS_JSON_PRETTY, out);
-		return;
-	}
-	ws_json_add_text(w, "schema", WS_BUNDLE_SCHEMA);
-	ws_json_add_text(w, "folder", head->folder.hex);
-	write_asked(w, &head->asked);
-	ws_json_open_list(w, "trees");
-	for (size_t i = 0; i < head->tree_count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "name", head->trees[i].name);
-		ws_json_add_text(w, "digest", head->trees[i].digest.hex);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-	ws_json_add_texts(w, "blobs", head->blobs, head->blob_count);
-	ws_json_finish(w, WS_JSON_PRETTY, out);
-}
 
 const char *
 ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
@@ -60,7 +16,7 @@ ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
 	return ws_arena_printf(a, "%s-%.16s", tree->name, tree->digest.hex);
 }
 
-/* ---- reading ---- */
+/* ---- values of a head ---- */
 
 /* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is
  * an epoch's. */
@@ -73,54 +29,37 @@ is_tree_name(const char *name)
 		&& strspn(name, allowed) == strlen(name);
 }
 
+static bool
+read_tree_name(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	*(const char **)into = value->text;
+	return (value->kind == WS_JSON_STRING && is_tree_name(value->text))
+		|| ws_type_err(r, value, "a name");
+}
+
 /* In lower case, as in paths. */
 static bool
-is_digest(const char *text, struct ws_digest *digest)
+read_digest(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	return text && ws_digest_parse(text, digest) && ws_digest_is(digest, text);
+	return (value->kind == WS_JSON_STRING && ws_digest_parse(value->text, into)
+			   && ws_digest_is(into, value->text))
+		|| ws_type_err(r, value, "a digest");
 }
 
 static bool
-read_trees(const struct ws_json *list, struct ws_arena *a, struct ws_bundle_head *head)
-{
-	if (!list || list->kind != WS_JSON_ARRAY) {
-		return false;
-	}
-	struct ws_bundle_tree *trees = WS_NEW_N(a, struct ws_bundle_tree, list->count + 1);
-	for (WS_JSON_EACH(item, list)) {
-		struct ws_bundle_tree *tree = &trees[head->tree_count++];
-		tree->name = ws_json_text(item, "name");
-		if (!is_tree_name(tree->name) || !is_digest(ws_json_text(item, "digest"), &tree->digest)) {
-			return false;
-		}
-	}
-	head->trees = trees;
-	return true;
-}
-
-static bool
-read_digests(
-	const struct ws_json *list, struct ws_arena *a, const char *const **texts, size_t *count)
+read_digest_text(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_digest digest;
-	if (!list || list->kind != WS_JSON_ARRAY) {
-		return false;
-	}
-	for (WS_JSON_EACH(item, list)) {
-		if (item->kind != WS_JSON_STRING || !is_digest(item->text, &digest)) {
-			return false;
-		}
-	}
-	*texts = ws_json_texts(list, a, count);
-	return true;
+	*(const char **)into = value->text;
+	return read_digest(r, value, &digest);
 }
 
-static bool
-refuse_asked(const char *path, const char *member, const char *wants, struct ws_err *err)
-{
-	return ws_err_set(err, WS_ERR_FETCH, "the bundle '%s' cannot be used: asked%s is not %s", path,
-		member, wants);
-}
+static const struct ws_type type_tree_name = {
+	.size = sizeof(const char *), .kind = WS_KIND_TEXT, .read = read_tree_name};
+static const struct ws_type type_digest = {
+	.size = sizeof(struct ws_digest), .kind = WS_KIND_DIGEST, .read = read_digest};
+static const struct ws_type type_digest_text = {
+	.size = sizeof(const char *), .kind = WS_KIND_TEXT, .read = read_digest_text};
 
 static bool
 is_any(const char *text)
@@ -155,42 +94,104 @@ is_kits(const char *text)
 	return strcmp(text, "host") == 0 || strcmp(text, "archive") == 0;
 }
 
-/* It stands for what a person would type: what is wrong in it is the bundle's mistake, not that
+/* The selection stands for the options of a person: a mistake in it is the bundle's, not that
  * person's. */
 static bool
-read_asked(
-	const char *path, const struct ws_json *json, struct ws_bundle_asked *asked, struct ws_err *err)
+refuse_asked(struct ws_reader *r, const char *member, const char *wants)
 {
-	const struct {
-		const char *name, **text;
+	return ws_err_set(r->err, WS_ERR_FETCH, "the bundle '%s' cannot be used: asked%s is not %s",
+		r->doc->name, member, wants);
+}
+
+static bool
+read_asked_text(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const struct {
+		const char *key;
 		bool (*is)(const char *text);
 		const char *wants;
-	} members[] = {
-		{"only", &asked->only, is_any, "a list of cells"},
-		{"shard", &asked->shard, is_shard, "I/N with I from 1 to N"},
-		{"policy", &asked->policy, is_policy,
-			"prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
-		{"debug_info", &asked->debug_info, is_debug_info, "one of none, lines, full"},
-		{"glibc", &asked->glibc, ws_glibc_is_floor, "a version of glibc, or host"},
-		{"kits", &asked->kits, is_kits, "host or archive"},
+	} rules[] = {
+		{"only", is_any, "a list of cells"},
+		{"shard", is_shard, "I/N with I from 1 to N"},
+		{"policy", is_policy, "prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
+		{"debug_info", is_debug_info, "one of none, lines, full"},
+		{"glibc", ws_glibc_is_floor, "a version of glibc, or host"},
+		{"kits", is_kits, "host or archive"},
 	};
-	if (!json || json->kind != WS_JSON_OBJECT) {
-		return refuse_asked(path, "", "an object", err);
+	size_t i = 0;
+	while (strcmp(rules[i].key, r->key) != 0) {
+		i++;
 	}
-	for (size_t i = 0; i < WS_LEN(members); i++) {
-		const struct ws_json *value = ws_json_find(json, members[i].name);
-		const char *text = *members[i].text = ws_json_text(json, members[i].name);
-		bool none = !value || value->kind == WS_JSON_NULL;
-		if (!none && !(text && members[i].is(text))) {
-			char member[32];
-			snprintf(member, sizeof(member), ".%s", members[i].name);
-			return refuse_asked(path, member, members[i].wants, err);
-		}
+	*(const char **)into = value->text;
+	return (value->kind == WS_JSON_STRING && rules[i].is(value->text))
+		|| refuse_asked(r, ws_arena_printf(r->a, ".%s", r->key), rules[i].wants);
+}
+
+static const struct ws_type type_asked_text = {
+	.size = sizeof(const char *), .kind = WS_KIND_TEXT, .read = read_asked_text};
+
+/* ---- tables ---- */
+
+#define ASKED struct ws_bundle_asked
+#define ASKED_TEXT(member) WS_VALUE_AS(#member, ASKED, member, type_asked_text, WS_FIELD_NULL, NULL)
+
+static const struct ws_field asked_fields[] = {
+	ASKED_TEXT(only),
+	ASKED_TEXT(shard),
+	ASKED_TEXT(policy),
+	ASKED_TEXT(debug_info),
+	ASKED_TEXT(glibc),
+	ASKED_TEXT(kits),
+	WS_VALUE("torch_window", ASKED, torch_window, WS_ALWAYS, NULL),
+};
+static const struct ws_table asked_table = {NULL, asked_fields, WS_LEN(asked_fields)};
+
+static bool
+read_asked(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const struct ws_table texts = {NULL, asked_fields, WS_LEN(asked_fields) - 1};
+	if (value->kind != WS_JSON_OBJECT) {
+		return refuse_asked(r, "", "an object");
 	}
-	const struct ws_json *window = ws_json_find(json, "torch_window");
-	asked->torch_window = window && window->kind == WS_JSON_BOOL && window->truth;
-	return !window || window->kind == WS_JSON_BOOL
-		|| refuse_asked(path, ".torch_window", "true or false", err);
+	const struct ws_json *window = ws_json_find(value, "torch_window");
+	((ASKED *)into)->torch_window = window && window->truth;
+	return window && window->kind != WS_JSON_BOOL
+		? refuse_asked(r, ".torch_window", "true or false")
+		: ws_object_read(r, value, &texts, into);
+}
+
+static const struct ws_type type_asked = {
+	.table = &asked_table, .kind = WS_KIND_OBJECT, .read = read_asked};
+
+static const struct ws_field tree_fields[] = {
+	WS_VALUE_AS("name", struct ws_bundle_tree, name, type_tree_name, WS_ALWAYS, NULL),
+	WS_VALUE_AS("digest", struct ws_bundle_tree, digest, type_digest, WS_ALWAYS, NULL),
+};
+static const struct ws_table tree_table = {NULL, tree_fields, WS_LEN(tree_fields)};
+
+#define HEAD struct ws_bundle_head
+#define BLOBS WS_LIST_AS("blobs", HEAD, blobs, blob_count, type_digest_text, WS_ALWAYS, NULL)
+
+static const struct ws_field bundle_fields[] = {
+	WS_FIXED("schema", WS_BUNDLE_SCHEMA),
+	WS_VALUE_AS("folder", HEAD, folder, type_digest, WS_ALWAYS, NULL),
+	WS_VALUE_AS("asked", HEAD, asked, type_asked, WS_ALWAYS, NULL),
+	WS_LIST_OF("trees", HEAD, trees, tree_count, tree_table, WS_ALWAYS, NULL),
+	BLOBS,
+};
+static const struct ws_table bundle_table = {NULL, bundle_fields, WS_LEN(bundle_fields)};
+
+static const struct ws_field results_fields[] = {
+	WS_FIXED("schema", WS_RESULTS_SCHEMA),
+	WS_LIST_AS("results", HEAD, results, result_count, type_digest_text, WS_ALWAYS, NULL),
+	BLOBS,
+};
+static const struct ws_table results_table = {NULL, results_fields, WS_LEN(results_fields)};
+
+void
+ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
+{
+	ws_table_text(head->folder.hex[0] ? &bundle_table : &results_table, head, WS_JSON_PRETTY, out);
 }
 
 static bool
@@ -210,16 +211,14 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 	struct ws_bundle_head *head, struct ws_err *err)
 {
 	struct ws_json_doc doc;
+	struct ws_reader r = {.doc = &doc, .a = a, .err = err, .lenient = true};
 	*head = (struct ws_bundle_head){0};
 	if (!ws_json_parse(path, ws_buf_text(text), text->len, WS_JSON_STRICT, a, &doc, NULL)) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle: its list is not JSON", path);
 	}
 	const char *schema = ws_json_text(doc.root, "schema");
 	if (ws_same(schema, WS_RESULTS_SCHEMA)) {
-		return (read_digests(
-					ws_json_find(doc.root, "results"), a, &head->results, &head->result_count)
-				   && read_digests(
-					   ws_json_find(doc.root, "blobs"), a, &head->blobs, &head->blob_count))
+		return ws_object_read(&r, doc.root, &results_table, head)
 			|| ws_err_set(err, WS_ERR_FETCH, "'%s': its list is damaged", path);
 	}
 	if (!schema || strcmp(schema, WS_BUNDLE_SCHEMA) != 0) {
@@ -227,14 +226,11 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 			path, schema ? schema : "", WS_BUNDLE_SCHEMA);
 		return ws_err_cure(err, "use the wheelsmith that wrote it");
 	}
-	if (!read_asked(path, ws_json_find(doc.root, "asked"), &head->asked, err)) {
-		return false;
+	*err = (struct ws_err){0};
+	if (ws_object_read(&r, doc.root, &bundle_table, head) && has_folder(head)) {
+		return true;
 	}
-	bool read = is_digest(ws_json_text(doc.root, "folder"), &head->folder)
-		&& read_trees(ws_json_find(doc.root, "trees"), a, head)
-		&& read_digests(ws_json_find(doc.root, "blobs"), a, &head->blobs, &head->blob_count)
-		&& has_folder(head);
-	return read
-		|| ws_err_set(err, WS_ERR_FETCH,
+	return err->kind != WS_ERR_FETCH /* else refuse_asked has told it */
+		&& ws_err_set(err, WS_ERR_FETCH,
 			"'%s' is not a bundle: a name or digest in its list is not allowed", path);
 }
