@@ -176,6 +176,10 @@ extern const struct ws_type ws_value_text, ws_value_digest, ws_value_bool, ws_va
 	{ \
 		.key = (json_key), .type = &ws_value_fixed, .flags = WS_ALWAYS, .fixed = (text) \
 	}
+/** A text, number or truth value that the owner points to; NULL: there is none. */
+#define WS_POINTED_VALUE(key, owner, member, how, meaning) \
+	WS_FIELD_OF(key, owner, member, WS_TYPE_OF(*((owner *)0)->member), (how) | WS_FIELD_POINTER, \
+		meaning, .size = sizeof(*((owner *)0)->member))
 /** An object: a struct within the owner; one that the owner points to (empty: NULL); one whose
  * members are the owner's. */
 #define WS_OBJECT(key, owner, member, its_table, how, meaning) \

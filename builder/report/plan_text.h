@@ -4,6 +4,7 @@
 #ifndef WS_REPORT_PLAN_TEXT_H
 #define WS_REPORT_PLAN_TEXT_H
 
+#include "base/table.h"
 #include "base/text.h"
 #include "plan/plan.h"
 
@@ -26,6 +27,7 @@ void ws_plan_footer_write(const struct ws_plan *plan, unsigned width, struct ws_
  * line. Fields are only ever added. */
 
 void ws_plan_json_write(const struct ws_plan *plan, struct ws_buf *out);
+extern const struct ws_table ws_plan_table;
 
 /* ---- a plan as a job matrix for GitHub Actions ----
  * {"include": [{"name", "cell", "package", "torch", "cuda", "arch", "python", "only", "cells"},

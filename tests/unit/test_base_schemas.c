@@ -10,6 +10,7 @@
 #include "publish/catalog.h"
 #include "publish/folder/lists.h"
 #include "report/json_lines.h"
+#include "report/plan_text.h"
 #include "schema.h"
 
 #include <stdlib.h>
@@ -123,6 +124,8 @@ static const struct ws_schema schemas[] = {
 		"absent. "
 		"Members are only added.",
 		&ws_wheel_facts_table, false},
+	{"plan-1", "wheelsmith: a plan, `plan --json`",
+		"Unknown values are null. Members are only added.", &ws_plan_table, false},
 	{"event-1", "wheelsmith: a line of `wheelsmith build --json`",
 		"Members that an event does not have are left out. Members and events are only added.",
 		&ws_event_table, false},
