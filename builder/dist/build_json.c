@@ -47,6 +47,132 @@ static const struct ws_field actions_fields[] = {
 static const struct ws_table actions_table = {
 	"the actions", actions_fields, WS_LEN(actions_fields)};
 
+static const char *
+what_text(const void *kind, struct ws_arena *a WS_UNUSED)
+{
+	return ws_supply_name(*(const enum ws_supply_kind *)kind);
+}
+
+static const char *
+error_text(const void *err, struct ws_arena *a WS_UNUSED)
+{
+	return ((const struct ws_err *)err)->text;
+}
+
+static const struct ws_type type_what = {.size = sizeof(enum ws_supply_kind), .text = what_text};
+static const struct ws_type type_error = {.size = sizeof(struct ws_err), .text = error_text};
+
+static const struct ws_field tried_fields[] = {
+	WS_VALUE_AS("what", struct ws_attempt, kind, type_what, WS_ALWAYS, "prebuilt or build"),
+	WS_VALUE("name", struct ws_attempt, name, WS_OR_NULL, "of a candidate"),
+	WS_VALUE("why", struct ws_attempt, why, WS_ALWAYS, NULL),
+};
+static const struct ws_table tried_table = {NULL, tried_fields, WS_LEN(tried_fields)};
+
+static const struct ws_field sizes_fields[] = {
+	WS_VALUE("size", struct ws_wheel_sizes, wheel_bytes, WS_ALWAYS, NULL),
+	WS_VALUE("installed", struct ws_wheel_sizes, installed_bytes, WS_ALWAYS, NULL),
+};
+static const struct ws_table sizes_table = {NULL, sizes_fields, WS_LEN(sizes_fields)};
+
+struct cell_row {
+	const char *cell, *package, *version, *decision, *reason, *wheel, *sha256, *import_verdict,
+		*import_text, *group, *const *python, *torch, *metadata_version;
+	const uint64_t *size, *installed;
+	const struct ws_wheel_sizes *before;
+	uint64_t cpu_ms;
+	ws_attempt_list tried;
+};
+
+#define CELL struct cell_row
+static const struct ws_field import_fields[] = {
+	WS_VALUE("verdict", CELL, import_verdict, WS_ALWAYS, "ok or unknown"),
+	WS_VALUE("text", CELL, import_text, WS_ALWAYS, NULL),
+};
+static const struct ws_table import_table = {NULL, import_fields, WS_LEN(import_fields)};
+
+static const struct ws_field cell_fields[] = {
+	WS_VALUE("cell", CELL, cell, WS_ALWAYS, NULL),
+	WS_VALUE("package", CELL, package, WS_ALWAYS, NULL),
+	WS_VALUE("version", CELL, version, WS_OR_NULL, "of the wheel, with its label"),
+	WS_VALUE("decision", CELL, decision, WS_ALWAYS, NULL),
+	WS_VALUE("reason", CELL, reason, WS_OR_NULL, NULL),
+	WS_VALUE("wheel", CELL, wheel, WS_OR_NULL, "file name beside this file"),
+	WS_VALUE("sha256", CELL, sha256, WS_OR_NULL, NULL),
+	WS_POINTED_VALUE("size", CELL, size, WS_IF_ANY, "bytes of the wheel"),
+	WS_POINTED_VALUE("installed", CELL, installed, WS_IF_ANY, "bytes of its files, unpacked"),
+	WS_POINTED("before", CELL, before, sizes_table, WS_IF_ANY, "the earlier wheel, if it differs"),
+	WS_PART("import", import_table, WS_IF_ANY, "the result of importing it on this host"),
+	WS_VALUE("cpu_ms", CELL, cpu_ms, WS_ALWAYS, "of the commands for its wheel"),
+	WS_LIST_OF("tried", CELL, tried.at, tried.len, tried_table, WS_IF_ANY, "failed attempts"),
+	WS_VALUE("group", CELL, group, WS_IF_ANY, "wheels of one requirements file"),
+	WS_POINTED_VALUE("python", CELL, python, WS_IF_ANY, "Python of the wheel; null: any"),
+	WS_VALUE("torch", CELL, torch, WS_IF_ANY, "torch of a prebuilt wheel"),
+	WS_VALUE("metadata_version", CELL, metadata_version, WS_IF_ANY, "of a prebuilt wheel"),
+};
+static const struct ws_table cell_table = {NULL, cell_fields, WS_LEN(cell_fields)};
+
+#define FAILED struct ws_failed_action
+static const struct ws_field failed_fields[] = {
+	WS_VALUE("cell", FAILED, cell, WS_ALWAYS, "a cell that needs it"),
+	WS_VALUE("stage", FAILED, stage, WS_ALWAYS, NULL),
+	WS_VALUE("subject", FAILED, subject, WS_ALWAYS, "source file, module or package"),
+	WS_VALUE_AS("error", FAILED, err, type_error, WS_ALWAYS | WS_FIELD_POINTER, NULL),
+	WS_VALUE("command", FAILED, command, WS_OR_NULL, "quoted for a shell"),
+	WS_VALUE("log", FAILED, log, WS_OR_NULL, "path of its output"),
+};
+static const struct ws_table failed_table = {NULL, failed_fields, WS_LEN(failed_fields)};
+
+struct node_row {
+	const char *cell, *stage, *subject, *undivided;
+	struct ws_worker_run run;
+	uint64_t wall_ms, cpu_ms;
+};
+
+#define NODE struct node_row
+static const struct ws_field undivided_fields[] = {
+	WS_VALUE("cell", NODE, cell, WS_ALWAYS, NULL),
+	WS_VALUE("unit", NODE, subject, WS_ALWAYS, NULL),
+	WS_VALUE("why", NODE, undivided, WS_ALWAYS, NULL),
+};
+static const struct ws_table undivided_table = {NULL, undivided_fields, WS_LEN(undivided_fields)};
+
+static const struct ws_field on_farm_fields[] = {
+	WS_VALUE("cell", NODE, cell, WS_ALWAYS, "a cell that needs it"),
+	WS_VALUE("stage", NODE, stage, WS_ALWAYS, NULL),
+	WS_VALUE("subject", NODE, subject, WS_ALWAYS, "source file, and the architecture of a part"),
+	WS_VALUE("worker", NODE, run.worker, WS_ALWAYS, NULL),
+	WS_VALUE("queued_ms", NODE, run.queued_ms, WS_ALWAYS, "until the worker had it; 0: unknown"),
+	WS_VALUE("fetch_ms", NODE, run.fetch_ms, WS_ALWAYS, "downloads of the worker; 0: unknown"),
+	WS_VALUE("wall_ms", NODE, wall_ms, WS_ALWAYS, "of the command itself"),
+	WS_VALUE("cpu_ms", NODE, cpu_ms, WS_ALWAYS, NULL),
+};
+static const struct ws_table on_farm_table = {NULL, on_farm_fields, WS_LEN(on_farm_fields)};
+
+struct build_row {
+	struct ws_build_result result;
+	const struct cell_row *cells;
+	const struct ws_record *earlier;
+	size_t earlier_count;
+	const struct node_row *undivided, *on_farm;
+};
+
+#define BUILD struct build_row
+static const struct ws_field build_fields[] = {
+	WS_FIXED("schema", SCHEMA),
+	WS_FIXED("wheelsmith", WS_VERSION),
+	WS_VALUE("wall_ms", BUILD, result.wall_ms, WS_ALWAYS, NULL),
+	WS_OBJECT("actions", BUILD, result.actions, actions_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("cells", BUILD, cells, result.supplies.cell_count, cell_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("earlier", BUILD, earlier, earlier_count, record_table, WS_ALWAYS, NULL),
+	WS_LIST_OF(
+		"failures", BUILD, result.failed, result.failed_count, failed_table, WS_ALWAYS, NULL),
+	WS_LIST_OF(
+		"undivided", BUILD, undivided, result.undivided.len, undivided_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("on_farm", BUILD, on_farm, result.on_farm.len, on_farm_table, WS_ALWAYS, NULL),
+};
+static const struct ws_table build_table = {NULL, build_fields, WS_LEN(build_fields)};
+
 /* Wheels of one group share a requirements file. pip takes a package once for each Python, and no
  * marker distinguishes ABIs or free-threaded interpreters. */
 static const char *
@@ -136,96 +262,66 @@ metadata_version_of(const char *output, const char *name, struct ws_arena *a)
 		: NULL;
 }
 
-static void
-write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struct ws_arena *a)
+/* The rejected candidates, and a build that failed. */
+static ws_attempt_list
+tried_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
-	const struct ws_candidates *candidates = result->cell->candidates;
 	ws_attempt_list tried = {0};
 	if (result->supply) {
-		tried = result->supply->tried;
-	} else if (candidates) {
-		ws_attempts_add(candidates, NULL, a, &tried);
+		return result->supply->tried;
 	}
-	if (tried.len == 0) {
-		return;
+	if (result->cell->candidates) {
+		ws_attempts_add(result->cell->candidates, NULL, a, &tried);
 	}
-	ws_json_open_list(w, "tried");
-	for (size_t i = 0; i < tried.len; i++) {
-		const struct ws_attempt *attempt = &tried.at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "what", ws_supply_name(attempt->kind));
-		ws_json_add_text(w, "name", attempt->name);
-		ws_json_add_text(w, "why", attempt->why);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
-/* Members of prebuilt wheels only. */
-static void
-add_others(struct ws_json_writer *w, const struct ws_record *record)
-{
-	if (record->torch) {
-		ws_json_add_text(w, "torch", record->torch);
-	}
-	if (record->metadata_version) {
-		ws_json_add_text(w, "metadata_version", record->metadata_version);
-	}
+	return tried;
 }
 
 /* @a record: its wheel; NULL: it is not ready. */
-static void
-write_cell(struct ws_json_writer *w, const struct ws_cell_result *result,
-	const struct ws_record *record, struct ws_arena *a)
+static struct cell_row
+row_of(const struct ws_cell_result *result, const struct ws_record *record, struct ws_arena *a)
 {
-	const struct ws_cell *cell = result->cell;
-	const struct ws_supply *supply = result->supply;
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "cell", cell->name);
-	ws_json_add_text(w, "package", cell->recipe->name);
-	ws_json_add_text(w, "version", version_of(result, a));
-	ws_json_add_text(w, "decision", ws_cell_state_name(result));
-	ws_json_add_text(w, "reason", ws_cell_reason(result));
-	const char *wheel = supply ? supply->wheel : NULL;
-	ws_json_add_text(w, "wheel", wheel);
-	ws_json_add_text(w, "sha256", wheel ? supply->digest.hex : NULL);
-	if (wheel) {
-		ws_json_add_u64(w, "size", supply->wheel_bytes);
-		ws_json_add_u64(w, "installed", supply->installed_bytes);
+	static const struct ws_supply none;
+	const struct ws_supply *supply = result->supply ? result->supply : &none;
+	struct cell_row row = {
+		.cell = result->cell->name,
+		.package = result->cell->recipe->name,
+		.version = version_of(result, a),
+		.decision = ws_cell_state_name(result),
+		.reason = ws_cell_reason(result),
+		.wheel = supply->wheel,
+		.import_verdict = !supply->import ? NULL
+			: supply->imported            ? "ok"
+										  : "unknown",
+		.import_text = supply->import,
+		.cpu_ms = supply->cpu_ms,
+		.tried = tried_of(result, a),
+	};
+	if (supply->wheel) {
+		row.sha256 = supply->digest.hex;
+		row.size = &supply->wheel_bytes;
+		row.installed = &supply->installed_bytes;
+		row.before = supply->before.wheel_bytes ? &supply->before : NULL;
 	}
-	if (wheel && supply->before.wheel_bytes) {
-		ws_json_open_object(w, "before");
-		ws_json_add_u64(w, "size", supply->before.wheel_bytes);
-		ws_json_add_u64(w, "installed", supply->before.installed_bytes);
-		ws_json_close(w);
-	}
-	if (supply && supply->import) {
-		ws_json_open_object(w, "import");
-		ws_json_add_text(w, "verdict", supply->imported ? "ok" : "unknown");
-		ws_json_add_text(w, "text", supply->import);
-		ws_json_close(w);
-	}
-	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
-	write_tried(w, result, a);
 	if (record) {
-		ws_json_add_text(w, "group", record->group);
-		ws_json_add_text(w, "python", record->python);
-		add_others(w, record);
+		row.group = record->group;
+		row.python = &record->python;
+		row.torch = record->torch;
+		row.metadata_version = record->metadata_version;
 	}
-	ws_json_close(w);
+	return row;
 }
 
-static void
-write_failed(struct ws_json_writer *w, const struct ws_failed_action *failed)
+static const struct node_row *
+rows_of(const ws_node_list *nodes, struct ws_arena *a)
 {
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "cell", failed->cell);
-	ws_json_add_text(w, "stage", failed->stage);
-	ws_json_add_text(w, "subject", failed->subject);
-	ws_json_add_text(w, "error", failed->err->text);
-	ws_json_add_text(w, "command", failed->command);
-	ws_json_add_text(w, "log", failed->log);
-	ws_json_close(w);
+	struct node_row *rows = WS_NEW_N(a, struct node_row, nodes->len);
+	for (size_t i = 0; i < nodes->len; i++) {
+		const struct ws_node *node = nodes->at[i];
+		const struct ws_action *action = node->action;
+		rows[i] = (struct node_row){action->group, action->stage, action->subject, node->undivided,
+			node->elsewhere, node->result.wall_ms, node->result.cpu_ms};
+	}
+	return rows;
 }
 
 /* Records with the same key replace each other: an environment has a package once. */
@@ -236,83 +332,28 @@ place_of(const struct ws_record *record, struct ws_arena *a)
 		record->python ? record->python : "", ws_record_machine(record, a));
 }
 
-static void
-write_earlier(struct ws_json_writer *w, const ws_record_list *records)
-{
-	ws_json_open_list(w, "earlier");
-	for (size_t i = 0; i < records->len; i++) {
-		const struct ws_record *record = &records->at[i];
-		if (!record->earlier) {
-			continue;
-		}
-		ws_table_write(w, NULL, &record_table, record);
-	}
-	ws_json_close(w);
-}
-
-static void
-write_undivided(struct ws_json_writer *w, const ws_node_list *undivided)
-{
-	ws_json_open_list(w, "undivided");
-	for (size_t i = 0; i < undivided->len; i++) {
-		const struct ws_node *node = undivided->at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "cell", node->action->group);
-		ws_json_add_text(w, "unit", node->action->subject);
-		ws_json_add_text(w, "why", node->undivided);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
-static void
-write_on_farm(struct ws_json_writer *w, const ws_node_list *on_farm)
-{
-	ws_json_open_list(w, "on_farm");
-	for (size_t i = 0; i < on_farm->len; i++) {
-		const struct ws_node *node = on_farm->at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "cell", node->action->group);
-		ws_json_add_text(w, "stage", node->action->stage);
-		ws_json_add_text(w, "subject", node->action->subject);
-		ws_json_add_text(w, "worker", node->elsewhere.worker);
-		ws_json_add_u64(w, "queued_ms", node->elsewhere.queued_ms);
-		ws_json_add_u64(w, "fetch_ms", node->elsewhere.fetch_ms);
-		ws_json_add_u64(w, "wall_ms", node->result.wall_ms);
-		ws_json_add_u64(w, "cpu_ms", node->result.cpu_ms);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-}
-
 static bool
 write_build_json(const char *path, const struct ws_build_result *result,
 	const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "schema", SCHEMA);
-	ws_json_add_text(w, "wheelsmith", WS_VERSION);
-	ws_json_add_u64(w, "wall_ms", result->wall_ms);
-	ws_table_write(w, "actions", &actions_table, &result->actions);
-	ws_json_open_list(w, "cells");
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct cell_row *cells = WS_NEW_N(a, struct cell_row, result->supplies.cell_count);
+	size_t ready = 0;
 	/* The first records are those of this run's cells that are ready, in their order. */
-	for (size_t i = 0, ready = 0; i < result->supplies.cell_count; i++) {
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
 		bool is_ready = ws_cell_state(cell) == WS_CELL_READY;
-		write_cell(w, cell, is_ready ? &records->at[ready++] : NULL, a);
+		cells[i] = row_of(cell, is_ready ? &records->at[ready++] : NULL, a);
 	}
-	ws_json_close(w);
-	write_earlier(w, records);
-	ws_json_open_list(w, "failures");
-	for (size_t i = 0; i < result->failed_count; i++) {
-		write_failed(w, &result->failed[i]);
-	}
-	ws_json_close(w);
-	write_undivided(w, &result->undivided);
-	write_on_farm(w, &result->on_farm);
-	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	const struct build_row row = {
+		.result = *result,
+		.cells = cells,
+		.earlier = records->at + ready,
+		.earlier_count = records->len - ready,
+		.undivided = rows_of(&result->undivided, a),
+		.on_farm = rows_of(&result->on_farm, a),
+	};
+	ws_table_text(&build_table, &row, WS_JSON_PRETTY, &text);
 	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);
 }
 

@@ -52,7 +52,7 @@ struct ws_supply {
 	uint64_t wheel_bytes;
 	uint64_t installed_bytes; /**< of its files, unpacked */
 	/** The wheel that its first cell had before this one; all 0: none, or the same. */
-	struct {
+	struct ws_wheel_sizes {
 		uint64_t wheel_bytes, installed_bytes;
 	} before;
 	uint64_t cpu_ms;    /**< of what ran for it now */
