@@ -76,7 +76,6 @@ make_wheel() {
 	reader=verify
 	interrupted verify --torch 2.5.1 ./*.whl
 	rm asked
-	reader=facts
 	interrupted inspect ./*.whl
 	[ -z "$(ls -A "$WHEELSMITH_STORE/partial")" ]
 }
