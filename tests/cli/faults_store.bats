@@ -158,13 +158,13 @@ mends() { # ACTIONS
 	[[ "$output" != *cached* ]]
 }
 
-# The sources of an archive are unpacked once, and then compiled from the tree in the store.
+# An sdist is unpacked once, and then compiled from the tree in the store.
 @test "a tree in which something changed is made again before anything is compiled from it" {
 	local sum damage file
 	rm -r "$WHEELSMITH_STORE"/trees/src-tiny-*
 	tar czf tiny.tar.gz -C recipes/tiny --transform 's/^src/tiny-1.0/' src
 	sum=$(sha256sum < tiny.tar.gz | cut -d' ' -f1)
-	recipe "r['source'] = [{'archive': 'https://example.org/tiny.tar.gz', 'sha256': '$sum'}]"
+	recipe "r['source'] = [{'sdist': 'tiny-1.0.tar.gz', 'sha256': '$sum'}]"
 	mkdir -p "$WHEELSMITH_STORE/cas/${sum:0:2}"
 	cp tiny.tar.gz "$(stored "$sum")"
 	build
