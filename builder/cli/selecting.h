@@ -1,5 +1,8 @@
 /**
  * selecting.h - how plan, build, fetch, lock and shell select cells
+ *
+ * typed.h makes a matrix of PKG, --here and the other axes on the command line. This file reads the
+ * options, opens a matrix and plans it; its .c words the cures of errors.
  */
 #ifndef WS_CLI_SELECTING_H
 #define WS_CLI_SELECTING_H

@@ -2,7 +2,8 @@
  * budget.h - limits how many jobs run at once
  *
  * Two resources: CPU slots and bytes of memory. A job takes both before it starts and returns
- * both when it has ended. Does not depend on what or where a job runs; a runner checks the
+ * both when it has ended. The memory of a job is predicted by store/ledger.h from earlier runs, or
+ * by the table of compile/split.c. Does not depend on what or where a job runs; a runner checks the
  * memory of its host. Owner: the engine; lives in its arena. Not thread-safe: one event loop,
  * one budget.
  */

@@ -3,7 +3,8 @@
  *
  * A file grows at its partial path, where a later attempt or run resumes it. It is hashed as it
  * comes and gets its final name only when digest and size are right. If two processes want the same
- * file, one downloads it and the other waits. Parts of a file: range_source.h.
+ * file, one downloads it and the other waits. http.h has the retries and the time limits;
+ * range_source.h reads parts of a file.
  */
 #ifndef WS_NET_DOWNLOAD_H
 #define WS_NET_DOWNLOAD_H

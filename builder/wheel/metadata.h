@@ -14,7 +14,8 @@
 struct ws_metadata_facts {
 	const char *distribution; /**< Name, as the recipe writes it: "causal_conv1d" */
 	const char *version;      /**< normalised, with the label */
-	const char *torch; /**< "torch==2.5.*", in place of the recipe's "torch"; NULL: as there */
+	/** "torch==2.5.*" (plan/product.c), replaces the recipe's "torch"; NULL: as there */
+	const char *torch;
 	struct ws_str description; /**< contents of the description file; empty: none */
 };
 
