@@ -31,10 +31,13 @@ count_items(const struct ws_field *f, const void *record)
 	return *(const size_t *)(const void *)((const char *)record + f->count_at);
 }
 
-/* The member, or the object that it points to; NULL: it points to none. */
+/* The member, or the object that it points to; NULL: it points to none, or @a record is NULL. */
 static const void *
 value_at(const struct ws_field *f, const void *record)
 {
+	if (!record) {
+		return NULL;
+	}
 	const void *member = (const char *)record + f->at;
 	return f->flags & WS_FIELD_POINTER ? *(const void *const *)member : member;
 }

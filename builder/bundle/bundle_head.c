@@ -211,6 +211,8 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 	struct ws_bundle_head *head, struct ws_err *err)
 {
 	struct ws_json_doc doc;
+	struct ws_err unwanted = {0};
+	err = err ? err : &unwanted;
 	struct ws_reader r = {.doc = &doc, .a = a, .err = err, .lenient = true};
 	*head = (struct ws_bundle_head){0};
 	if (!ws_json_parse(path, ws_buf_text(text), text->len, WS_JSON_STRICT, a, &doc, NULL)) {

@@ -348,7 +348,7 @@ write_build_json(const char *path, const struct ws_build_result *result,
 	const struct build_row row = {
 		.result = *result,
 		.cells = cells,
-		.earlier = records->at + ready,
+		.earlier = records->len > ready ? &records->at[ready] : NULL,
 		.earlier_count = records->len - ready,
 		.undivided = rows_of(&result->undivided, a),
 		.on_farm = rows_of(&result->on_farm, a),
