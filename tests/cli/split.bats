@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # A .cu unit as nvcc's own commands: the same bytes as from one nvcc, and only what differs runs again.
 # labels: cuda
+# serial: its hard links change the ctime of the toolkit, which other builds watch
 # timeout: 600
 
 load splitting
