@@ -80,7 +80,7 @@ other_tool() { # PATH
 	recipe 'e["nvcc_flags"] = ["-rdc=true"]'
 	build
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"'-rdc=true' cannot be a flag"*"relocatable device code is not supported"* ]]
+	[[ "$stderr" == *"'-rdc=true' cannot be a flag"*"relocatable device code needs a device link, which is not supported"* ]]
 }
 
 @test "an error of one part names the unit, and its log is the unit's" {
