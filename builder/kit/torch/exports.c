@@ -400,7 +400,7 @@ is_left_out(const char *file)
 	return ws_is_among(file, shared, WS_LEN(shared));
 }
 
-/* An installed torch's libraries: its own, then then those beside it from index @others, and
+/* An installed torch's libraries: its own, then those beside it from index @others, and
  * NVIDIA's from @nvidias. */
 struct installed {
 	WS_VEC(const char *) paths;
