@@ -26,19 +26,12 @@
  *
  * builder/LAYERS lists which folder may include which; ARCHITECTURE.md explains the design.
  */
-#include "base/text.h"
 #include "cli/selecting.h"
-#include "cli/session.h"
-#include "sys/spawn.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const struct ws_command commands[] = {
 	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package", true},

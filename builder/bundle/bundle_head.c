@@ -1,12 +1,6 @@
 /* bundle_head.c - a bundle's first member, written and read. Names in it become paths in the store,
  * so they are checked here. */
-#include "base/table.h"
 #include "bundle/bundle.h"
-#include "model/machine.h"
-#include "model/matrix.h"
-#include "plan/plan.h"
-
-#include <string.h>
 
 #define NAME_MOST 200
 

@@ -3,16 +3,10 @@
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"
-#include "engine/action_cache.h"
 #include "store/cas.h"
 #include "store/results.h"
-#include "store/store.h"
-#include "store/tree.h"
-#include "sys/stop.h"
 
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #define HEAD_MOST ((size_t)64 << 20)
 #define RESULT_MOST ((size_t)4 << 20)

@@ -7,10 +7,6 @@
 #include "make/resolve.h"
 #include "store/cas.h"
 #include "store/results.h"
-#include "sys/stop.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct writing {
 	const struct ws_context *ctx;        /* NULL: an export of results */

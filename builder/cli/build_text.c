@@ -2,7 +2,6 @@
 #include "cli/build_text.h"
 
 #include "base/fs.h"
-#include "cli/selecting.h"
 #include "dist/deliver.h"
 #include "report/failure.h"
 #include "report/format.h"
@@ -10,8 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool
 is_verdict(const struct ws_failed_action *failed)

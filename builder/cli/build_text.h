@@ -8,7 +8,6 @@
 #ifndef WS_CLI_BUILD_TEXT_H
 #define WS_CLI_BUILD_TEXT_H
 
-#include "base/arena.h"
 #include "cli/selecting.h"
 #include "produce/run.h"
 

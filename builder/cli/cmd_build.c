@@ -1,20 +1,14 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"
 #include "cli/build_text.h"
-#include "cli/selecting.h"
 #include "config/lock.h"
 #include "doctor/doctor.h"
-#include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"
 #include "report/timeline.h"
 #include "store/cas.h"
-#include "store/inventory.h"
 #include "sys/clock.h"
-
-#include <string.h>
 
 #define MOST_NAMED 8
 

@@ -1,12 +1,8 @@
 /* cmd_cache.c - wheelsmith cache: statistics, damage, garbage collection, export and import. */
 #include "base/fs.h"
-#include "base/table.h"
 #include "bundle/bundle.h"
 #include "cli/session.h"
 #include "report/format.h"
-#include "store/inventory.h"
-
-#include <string.h>
 
 #define LOCK_MOST ((size_t)64 << 20)
 

@@ -1,7 +1,5 @@
 /* cmd_doctor.c - wheelsmith doctor: opens what doctor/ needs, and prints its rows. */
 #include "cli/selecting.h"
-#include "cli/session.h"
-#include "cli/typed.h"
 #include "doctor/doctor.h"
 
 static bool

@@ -1,16 +1,12 @@
 /* cmd_explain.c - wheelsmith explain: reads the text of an error, prints its meaning. The text is
  * untrusted: files that it names are not run, and this process limits itself before reading. */
 #include "base/fs.h"
-#include "base/table.h"
 #include "cli/session.h"
 #include "explain/explain.h"
 #include "report/page.h"
-#include "sys/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Measured: a log of 100 MB takes 2.0 s and 15 MB, a symbol of all torch releases 0.1 s and 22
  * MB. */

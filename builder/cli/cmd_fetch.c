@@ -2,10 +2,8 @@
 #include "bundle/bundle.h"
 #include "cli/selecting.h"
 #include "make/resolve.h"
-#include "make/result.h"
 #include "report/format.h"
 #include "report/status.h"
-#include "sys/stop.h"
 
 /* ---- both ---- */
 

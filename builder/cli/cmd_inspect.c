@@ -4,14 +4,11 @@
 #include "cli/session.h"
 #include "cli/typed.h"
 #include "judge/order.h"
-#include "kit/python/python.h"
 #include "kit/torch/exports.h"
 #include "net/download.h"
 #include "net/url.h"
 #include "report/format.h"
 #include "report/page.h"
-
-#include <string.h>
 
 /* ---- the page: a label for each part, a line for each fact; mistakes come last ---- */
 

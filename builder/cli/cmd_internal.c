@@ -6,13 +6,8 @@
 #include "judge/order.h"
 #include "kit/torch/exports.h"
 #include "make/pack.h"
-#include "sys/spawn.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 static bool
 sweep(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)

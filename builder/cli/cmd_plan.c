@@ -1,13 +1,8 @@
 /* cmd_plan.c - wheelsmith plan: the decision about every cell, and why. Only --resolve and
  * --against URL use the network. */
-#include "base/text.h"
 #include "cli/selecting.h"
 #include "net/url.h"
-#include "plan/plan.h"
 #include "report/plan_text.h"
-
-#include <string.h>
-#include <unistd.h>
 
 struct planning {
 	struct ws_selecting selecting;

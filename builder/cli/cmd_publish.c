@@ -1,18 +1,11 @@
 /* cmd_publish.c - wheelsmith publish: wheels into a private index, in a folder or an object store.
  * Reads logins: no argument, message or report contains them. */
-#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/table.h"
 #include "cli/publish_options.h"
 #include "cli/session.h"
 #include "publish/bucket/stored.h"
 #include "publish/folder/audit.h"
-#include "publish/folder/publish.h"
-#include "store/store.h"
 #include "sys/clock.h"
-
-#include <string.h>
-#include <sys/stat.h>
 
 #define DAY_S 86400
 #define LONGEST_LOGIN 4096

@@ -1,8 +1,6 @@
 /* cmd_recipe.c - `wheelsmith recipe`: which half of it was meant. */
 #include "cli/cmd_recipe.h"
 
-#include <string.h>
-
 static const struct ws_usage usage = {
 	.command = "recipe",
 	.synopsis = "check [--fetch] FILE...\nnew NAME[==V] [-o FILE] [--git]\n"

@@ -4,7 +4,6 @@
 #ifndef WS_CLI_CMD_RECIPE_H
 #define WS_CLI_CMD_RECIPE_H
 
-#include "base/table.h"
 #include "cli/session.h"
 
 struct ws_draft_base;

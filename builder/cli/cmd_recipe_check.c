@@ -1,17 +1,13 @@
 /* cmd_recipe_check.c - `wheelsmith recipe check`: compares recipes with their sources. Problems go
  * to stderr when they are found, results to stdout. */
 #include "base/fs.h"
-#include "base/json.h"
 #include "cli/cmd_recipe.h"
-#include "config/document.h"
 #include "config/recipe.h"
 #include "fetch/source.h"
-#include "model/wheel_name.h"
 #include "recipe/recipe_view.h"
 #include "report/format.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define MARKED_SHOWN 20 /* lines */
 #define PROBLEMS_KEPT 50

@@ -1,10 +1,5 @@
 /* cmd_recipe_list.c - `wheelsmith recipe list`: a line for each recipe that a build would find. */
-#include "base/json.h"
 #include "cli/cmd_recipe.h"
-#include "config/recipes.h"
-#include "model/wheel_name.h"
-
-#include <string.h>
 
 struct row {
 	const char *name, *version, *binding, *torch, *archs, *license, *path;

@@ -4,16 +4,10 @@
 #include "cli/cmd_recipe.h"
 #include "config/values.h"
 #include "draft/draft.h"
-#include "fetch/git.h"
 #include "fetch/source.h"
 #include "fetch/source_tree.h"
-#include "model/wheel_name.h"
 #include "net/download.h"
 #include "store/cas.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LARGEST ((size_t)1 << 20) /* files that are read here */
 

@@ -1,15 +1,10 @@
 /* cmd_recipe_update.c - `wheelsmith recipe update`: finds the newest recipe of a package, its
  * sources and what the index has since then; cmd_recipe_new.c drafts. */
 #include "cli/cmd_recipe.h"
-#include "config/document.h"
 #include "config/recipe.h"
-#include "config/recipes.h"
 #include "config/values.h"
 #include "draft/draft.h"
 #include "fetch/source.h"
-#include "model/wheel_name.h"
-
-#include <string.h>
 
 struct updating {
 	struct ws_session *s;

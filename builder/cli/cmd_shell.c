@@ -2,15 +2,10 @@
  * the command as ./run. */
 #include "base/fs.h"
 #include "cli/selecting.h"
-#include "engine/action.h"
-#include "engine/engine.h"
 #include "make/products.h"
 #include "report/status.h"
-#include "sys/spawn.h"
 
 #include <fnmatch.h>
-#include <string.h>
-#include <unistd.h>
 
 struct shelling {
 	struct ws_selecting selecting;

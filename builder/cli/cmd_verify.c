@@ -6,11 +6,6 @@
 #include "cli/verify_text.h"
 #include "judge/torch_place.h"
 #include "kit/cuda/gpu.h"
-#include "kit/torch/exports.h"
-#include "store/store.h"
-
-#include <string.h>
-#include <unistd.h>
 
 struct verifying {
 	struct ws_session *s;

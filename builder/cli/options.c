@@ -5,9 +5,6 @@
 
 #include <popt.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #define HELP_VALUE 1 /* rows have larger values; with 0 popt would store by itself */
 
 /* A unit of numbers and its factor. */

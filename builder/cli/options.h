@@ -8,10 +8,7 @@
 #define WS_CLI_OPTIONS_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "base/out.h"
-
-#include <stdint.h>
 
 enum ws_option_kind {
 	WS_OPTION_FLAG,    /**< bool *: set to true */

@@ -3,8 +3,6 @@
 #include "base/fs.h"
 #include "net/url.h"
 
-#include <string.h>
-
 static bool
 check_place(const struct ws_publish_options *o, struct ws_err *err)
 {

@@ -3,15 +3,10 @@
 
 #include "config/values.h"
 #include "draft/draft.h"
-#include "model/machine.h"
-#include "net/index.h"
 #include "net/url.h"
-#include "plan/plan.h"
 #include "publish/catalog.h"
 #include "publish/folder/index_folder.h"
 #include "report/format.h"
-
-#include <string.h>
 
 #define SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
 

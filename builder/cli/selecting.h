@@ -9,7 +9,6 @@
 
 #include "cli/session.h"
 #include "cli/typed.h"
-#include "plan/input.h"
 #include "produce/selection.h"
 
 /** The parsed options. */

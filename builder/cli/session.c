@@ -4,12 +4,8 @@
 #include "base/fs.h"
 #include "fetch/git.h"
 #include "net/debian.h"
-#include "net/index.h"
 #include "report/status.h"
 #include "sys/clock.h"
-
-#include <string.h>
-#include <unistd.h>
 
 void
 ws_session_init(struct ws_session *s, const char *program)

@@ -7,7 +7,6 @@
 #ifndef WS_CLI_SESSION_H
 #define WS_CLI_SESSION_H
 
-#include "base/user_env.h"
 #include "cli/options.h"
 #include "config/document.h"
 #include "config/facts.h"
@@ -17,8 +16,6 @@
 #include "net/index_config.h"
 #include "remote/execution.h"
 #include "remote/shared_results.h"
-#include "sys/host.h"
-#include "sys/stop.h"
 
 struct ws_command;
 struct ws_selecting;

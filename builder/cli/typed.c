@@ -2,12 +2,7 @@
 #include "cli/typed.h"
 
 #include "base/fs.h"
-#include "base/json.h"
-#include "base/text.h"
 #include "config/matrix.h"
-
-#include <string.h>
-#include <unistd.h>
 
 void
 ws_typed_axes(const struct ws_typed *options, struct ws_typed_axis axes[WS_TYPED_AXES])

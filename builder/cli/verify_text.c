@@ -1,10 +1,7 @@
 /* verify_text.c - pages of verdicts. */
 #include "cli/verify_text.h"
 
-#include "model/wheel_name.h"
 #include "report/page.h"
-
-#include <string.h>
 
 #define LIBRARY " needs the library '"
 #define LAYOUTS "layouts of torch's classes were not compared"

@@ -7,7 +7,6 @@
 #ifndef WS_CLI_VERIFY_TEXT_H
 #define WS_CLI_VERIFY_TEXT_H
 
-#include "base/out.h"
 #include "judge/order.h"
 
 /** The verdict about the first place. */

@@ -3,8 +3,6 @@
  * constructions are unknown: pasted words, names built from macros. */
 #include "compile/asks.h"
 
-#include <string.h>
-
 enum body {
 	BODY_OTHER,
 	BODY_ANGLE, /* <x>, or starts like that: searched as <...> */

@@ -8,7 +8,6 @@
 #ifndef WS_COMPILE_ASKS_H
 #define WS_COMPILE_ASKS_H
 
-#include "base/arena.h"
 #include "base/text.h"
 
 /* ---- directives of a text that concern headers ----

@@ -7,12 +7,9 @@
 #ifndef WS_COMPILE_EXTENSION_TARGET_H
 #define WS_COMPILE_EXTENSION_TARGET_H
 
-#include "engine/action.h"
 #include "engine/graph.h"
 #include "kit/cuda/cuda.h"
 #include "kit/floor/floor.h"
-#include "kit/hostcc/hostcc.h"
-#include "kit/python/python.h"
 #include "kit/torch/torch.h"
 #include "model/matrix.h"
 #include "recipe/recipe_files.h"

@@ -10,11 +10,7 @@
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
  *   - no debug info unless requested, GPU code compressed as the toolkit can
  * Folders are relative to the work folder, so __FILE__ has no path of the host. */
-#include "base/arena.h"
-#include "base/text.h"
 #include "compile/extension_target.h"
-
-#include <string.h>
 
 /* Arguments without a value. */
 static const char *const compressing[] = {"-compress-all", "--compress-all", "-no-compress",

@@ -6,16 +6,11 @@
  * if they may be outside. */
 #include "compile/header_reads.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "compile/asks.h"
 #include "engine/names.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* The search for one action. All names are canonical, except those with "..". */
 struct walk {

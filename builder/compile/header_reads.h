@@ -7,7 +7,6 @@
 #ifndef WS_COMPILE_HEADER_READS_H
 #define WS_COMPILE_HEADER_READS_H
 
-#include "base/arena.h"
 #include "engine/action.h"
 
 /** Name of the dependency file that every compile command writes. */

@@ -1,16 +1,11 @@
 /* link.c - links objects and stubs to a module. Stubs have names only, so a link is the same for
  * every torch release with the same objects; judge/ checks afterwards whether the symbols exist. */
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "compile/extension_target.h"
 #include "compile/header_reads.h"
 #include "elf/stub.h"
-#include "engine/names.h"
 #include "store/cas.h"
-
-#include <string.h>
 
 /* Measured: a module of 80 flash-attn objects takes 0.4 GiB in ld. */
 #define LINK_BYTES ((uint64_t)512 << 20)

@@ -2,10 +2,8 @@
 #include "compile/nvcc_steps.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static const char *const stage_names[WS_NVCC_STAGES] = {
 	[WS_NVCC_PREPROCESS] = "preprocess",

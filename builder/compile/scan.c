@@ -3,8 +3,6 @@
  * trigraphs, a lone carriage return, an unterminated raw string. */
 #include "compile/asks.h"
 
-#include <string.h>
-
 static const char trigraph[] = "a trigraph";
 static const char raw_string[] = "a raw string that compilers read differently";
 

@@ -1,11 +1,7 @@
 /* search.c - reads search folders from arguments, and dependency files. recipe/words.h refuses
  * other arguments that make a compiler read files. */
 #include "base/fs.h"
-#include "base/text.h"
 #include "compile/header_reads.h"
-
-#include <string.h>
-#include <sys/stat.h>
 
 enum option {
 	QUOTE,

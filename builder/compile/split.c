@@ -2,13 +2,10 @@
 #include "compile/split.h"
 
 #include "base/fs.h"
-#include "base/text.h"
-#include "compile/extension_target.h"
 #include "compile/header_reads.h"
 #include "kit/cuda/parts.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* The length of a marker before a relative name; 0: not such a line. */
 static size_t

@@ -12,7 +12,6 @@
 #ifndef WS_COMPILE_SPLIT_H
 #define WS_COMPILE_SPLIT_H
 
-#include "base/text.h"
 #include "compile/extension_target.h"
 #include "compile/nvcc_steps.h"
 

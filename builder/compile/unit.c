@@ -1,12 +1,7 @@
 /* unit.c - the action that compiles one unit of a target. recipe/units.h lists the units. */
 #include "base/fs.h"
-#include "base/text.h"
-#include "compile/extension_target.h"
 #include "compile/header_reads.h"
 #include "compile/split.h"
-
-#include <stdbool.h>
-#include <string.h>
 
 enum ws_log_says
 ws_compile_log_says(const char *tail)

@@ -7,7 +7,6 @@
 #define WS_CONFIG_VALUES_H
 
 #include "base/table.h"
-#include "model/condition.h"
 #include "model/matrix.h"
 
 extern const struct ws_type ws_type_text;    /**< const char * */

@@ -1,9 +1,7 @@
 /* build_json.c - build.json, with the wheels of other runs in the folder. Declared in deliver.h. */
 #include "dist/build_json.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/table.h"
 #include "dist/deliver.h"
 #include "sys/flock.h"
@@ -11,9 +9,6 @@
 #include "wheelfile/opened_wheel.h"
 
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define SCHEMA "wheelsmith.build/1"
 #define LONGEST_TURN_MS (10 * 60 * 1000)

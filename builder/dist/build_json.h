@@ -7,8 +7,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#include <stdint.h>
-
 /** A wheel in the folder, for one environment. */
 struct ws_record {
 	const char *cell, *package, *version, *wheel, *sha256;

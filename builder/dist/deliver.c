@@ -1,23 +1,15 @@
 /* deliver.c - wheels, logs, editor databases. The records are records.c's. */
 #include "dist/deliver.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "engine/action.h"
 #include "make/import_check.h"
 #include "make/pack.h"
-#include "plan/plan.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "sys/clock.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LONGEST_STEM 200 /* of a log's name, in bytes; file systems take 255 */
 

@@ -7,9 +7,7 @@
 #ifndef WS_DIST_DELIVER_H
 #define WS_DIST_DELIVER_H
 
-#include "make/pins.h"
 #include "make/products.h"
-#include "make/result.h"
 
 /** Makes the output folder and proves that it can be written. */
 bool ws_deliver_open(const char *output, struct ws_err *err);

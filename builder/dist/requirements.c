@@ -1,12 +1,8 @@
 /* requirements.c - requirements files for pip --require-hashes: which wheels share a file, and how
  * each is named. */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "dist/build_json.h"
-#include "model/version.h"
 #include "model/wheel_name.h"
-
-#include <dirent.h>
 
 #define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 

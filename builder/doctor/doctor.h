@@ -19,7 +19,6 @@
 #include "kit/python/python.h"
 #include "net/index_config.h"
 #include "remote/server.h"
-#include "sys/host.h"
 
 enum ws_entry_state {
 	WS_ENTRY_WORKS,    /**< called, and agrees with a reference */

@@ -4,7 +4,6 @@
 #include "doctor/doctor.h"
 #include "explain/explain.h"
 #include "judge/torch_place.h"
-#include "store/store.h"
 #include "sys/child.h"
 #include "wheelfile/modules.h"
 

@@ -2,7 +2,6 @@
 #include "base/fs.h"
 #include "doctor/doctor.h"
 #include "report/format.h"
-#include "store/store.h"
 #include "sys/process.h"
 
 #include <gnu/libc-version.h>

@@ -1,6 +1,5 @@
 /* models.c - which kernels a model needs: the table of them, its config.json, and what is there. */
 #include "base/fs.h"
-#include "config/document.h"
 #include "config/values.h"
 #include "doctor/doctor.h"
 

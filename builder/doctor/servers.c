@@ -4,7 +4,6 @@
 #include "doctor/doctor.h"
 #include "net/url.h"
 #include "remote/grpc_cache.h"
-#include "remote/server.h"
 #include "sys/clock.h"
 
 #define ASKED 7 /* times, for the median of the way there and back */

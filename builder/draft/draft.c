@@ -2,20 +2,11 @@
  * limits its own memory and CPU time; sys/child.h limits its time and the size of its answer. */
 #include "draft/draft.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/table.h"
-#include "base/text.h"
 #include "config/recipe.h"
-#include "model/wheel_name.h"
 #include "net/index_config.h"
-#include "store/store.h"
 #include "sys/child.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- the order and the answer of the child ---- */
 

@@ -9,11 +9,8 @@
 #ifndef WS_DRAFT_DRAFT_H
 #define WS_DRAFT_DRAFT_H
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "fetch/fetch.h"
 #include "model/recipe.h"
-#include "model/version.h"
 #include "net/index.h"
 
 struct ws_json;

@@ -1,7 +1,6 @@
 /* sections.c - data that only section headers and first bytes give. Loaders read neither; a
  * section that claims to be loaded must be in a segment at that place, so that it cannot be a
  * decoy. */
-#include "elf/elf.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>

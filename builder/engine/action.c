@@ -2,9 +2,6 @@
 #include "engine/action.h"
 
 #include "base/fs.h"
-#include "base/text.h"
-
-#include <string.h>
 
 static const char *
 value_of(const struct ws_action *action, const char *at, const char *dir, size_t *len)

@@ -17,8 +17,6 @@
 #ifndef WS_ENGINE_ACTION_H
 #define WS_ENGINE_ACTION_H
 
-#include "base/arena.h"
-#include "base/crypto.h"
 #include "engine/budget.h"
 #include "store/tree.h"
 #include "sys/host.h"

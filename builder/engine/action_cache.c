@@ -1,15 +1,12 @@
 /* action_cache.c - lookup and recording. The texts in the store are action_key.c's. */
 #include "engine/action_cache.h"
 
-#include "base/text.h"
 #include "engine/action_key.h"
 #include "engine/graph.h"
 #include "engine/reads_manifest.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "store/shared_entries.h"
-
-#include <string.h>
 
 /* The result under a full key, if all outputs are in the store. */
 static bool

@@ -11,7 +11,6 @@
 #ifndef WS_ENGINE_ACTION_CACHE_H
 #define WS_ENGINE_ACTION_CACHE_H
 
-#include "base/text.h"
 #include "engine/names.h"
 
 /** The result of an action. */

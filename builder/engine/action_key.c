@@ -5,9 +5,6 @@
 #include "engine/reads_manifest.h"
 #include "store/results.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void
 add_count(struct ws_hasher *h, size_t count)
 {

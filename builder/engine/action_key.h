@@ -12,8 +12,6 @@
 #ifndef WS_ENGINE_ACTION_KEY_H
 #define WS_ENGINE_ACTION_KEY_H
 
-#include "base/text.h"
-#include "engine/action.h"
 #include "engine/action_cache.h"
 
 /**

@@ -12,9 +12,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct ws_host;
 
 /** The resources of one job. */

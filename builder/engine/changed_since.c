@@ -1,11 +1,7 @@
 /* changed_since.c - checks each path part by part and follows links. */
 #include "engine/changed_since.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-
-#include <string.h>
-#include <sys/stat.h>
 
 #define MOST_LINKS 16
 

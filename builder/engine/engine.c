@@ -2,15 +2,11 @@
  * changes states, graph_run.c interprets and records results, runners run jobs. */
 #include "engine/engine.h"
 
-#include "engine/action_cache.h"
 #include "engine/graph_run.h"
 #include "engine/worker_files.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
 #include "sys/stop.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define TICK_MS 250
 #define HOUR_MS ((uint64_t)3600 * 1000)

@@ -7,7 +7,6 @@
 #ifndef WS_ENGINE_GRAPH_H
 #define WS_ENGINE_GRAPH_H
 
-#include "base/arena.h"
 #include "base/event.h"
 #include "engine/action_cache.h"
 

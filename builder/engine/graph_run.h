@@ -7,10 +7,7 @@
 #ifndef WS_ENGINE_GRAPH_RUN_H
 #define WS_ENGINE_GRAPH_RUN_H
 
-#include "base/arena.h"
 #include "engine/engine.h"
-#include "engine/graph.h"
-#include "engine/runner.h"
 
 struct ws_run {
 	struct ws_engine *e;

@@ -1,12 +1,10 @@
 /* graph_run.c - maps a runner's report to one of six ends, and records results. Messages about
  * the contents of logs are report/'s. */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "engine/graph_run.h"
 #include "store/cas.h"
 
 #include <signal.h>
-#include <string.h>
 
 /* With less free space than this, a tool may have failed for lack of it and its log may be cut. */
 #define SCARCE_BYTES ((uint64_t)64 << 20)

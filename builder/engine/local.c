@@ -1,21 +1,16 @@
 /* runner.c - folders and children of this host, polled by pidfd. Outputs are moved, not copied:
  * into the store, or among the run's files if they are transient. */
-#include "base/arena.h"
 #include "base/fs.h"
-#include "engine/action.h"
 #include "engine/changed_since.h"
 #include "engine/runner.h"
 #include "engine/work.h"
 #include "store/cas.h"
 #include "sys/clock.h"
-#include "sys/spawn.h"
 #include "sys/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/stat.h>
 
 /* Comes first, so that the error names the tool that did not write the file. */
 static bool

@@ -4,8 +4,6 @@
 
 #include "engine/worker_files.h"
 
-#include <sys/stat.h>
-
 static const char *
 outside_digest(struct ws_names *names, const char *path)
 {

@@ -9,7 +9,6 @@
 #ifndef WS_ENGINE_NAMES_H
 #define WS_ENGINE_NAMES_H
 
-#include "base/arena.h"
 #include "engine/action.h"
 #include "store/ledger.h"
 

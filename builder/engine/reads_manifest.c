@@ -2,13 +2,10 @@
  * files refuse them. */
 #include "engine/reads_manifest.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "base/zst.h"
 #include "engine/worker_files.h"
 #include "store/cas.h"
-
-#include <string.h>
 
 static void
 write_names(char kind, ws_name_list names, struct ws_buf *text)

@@ -12,8 +12,6 @@
 #ifndef WS_ENGINE_READS_MANIFEST_H
 #define WS_ENGINE_READS_MANIFEST_H
 
-#include "base/text.h"
-#include "engine/action.h"
 #include "engine/names.h"
 
 /** Writes the manifest of @a reads. A missing file is WS_ERR_BUILD. */

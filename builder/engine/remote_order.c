@@ -2,9 +2,6 @@
 #include "engine/remote_order.h"
 
 #include "base/fs.h"
-#include "base/text.h"
-
-#include <string.h>
 
 #define ORDER "wheelsmith.order/1"
 #define REPORT "wheelsmith.report/1"

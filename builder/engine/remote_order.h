@@ -9,8 +9,6 @@
 #ifndef WS_ENGINE_REMOTE_ORDER_H
 #define WS_ENGINE_REMOTE_ORDER_H
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "engine/action.h"
 
 #define WS_REMOTE_ORDER "order"

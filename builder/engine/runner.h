@@ -9,11 +9,8 @@
 #ifndef WS_ENGINE_RUNNER_H
 #define WS_ENGINE_RUNNER_H
 
-#include "base/err.h"
 #include "base/event.h"
 #include "engine/action.h"
-
-#include <stdint.h>
 
 /** An action to run. Borrowed from start until forget. */
 struct ws_job {

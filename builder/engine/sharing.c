@@ -1,7 +1,6 @@
 /* action_cache.c - the lookup of action_cache.c in steps, each for all actions together: lists of
  * manifests, the manifests, results of the valid ones, their files. A result enters the store
  * after its files. */
-#include "engine/action_cache.h"
 #include "engine/action_key.h"
 #include "engine/graph.h"
 #include "engine/reads_manifest.h"
@@ -9,8 +8,6 @@
 #include "store/cas.h"
 #include "store/results.h"
 #include "store/shared_entries.h"
-
-#include <string.h>
 
 /* One action to look up. */
 struct lookup {

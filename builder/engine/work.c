@@ -2,16 +2,11 @@
 #include "engine/work.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
-#include "sys/spawn.h"
 
 #include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define KEPT_S ((int64_t)7 * 24 * 3600)
 

@@ -2,11 +2,8 @@
  * presence: so two states may agree, and the more precise one is kept. */
 #include "engine/worker_files.h"
 
-#include "base/event.h"
 #include "engine/graph.h"
 #include "engine/remote_order.h"
-
-#include <string.h>
 
 static const char absent[] = "absent", present[] = "present", folder[] = "folder";
 

@@ -9,8 +9,6 @@
 #ifndef WS_ENGINE_WORKER_FILES_H
 #define WS_ENGINE_WORKER_FILES_H
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "engine/action.h"
 
 struct ws_events;

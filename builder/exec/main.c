@@ -11,22 +11,15 @@
  */
 #include "base/fs.h"
 #include "compile/header_reads.h"
-#include "engine/action.h"
 #include "engine/changed_since.h"
 #include "engine/remote_order.h"
 #include "kit/hostcc/compiler_list_text.h"
-#include "store/ledger.h"
 #include "sys/child.h"
 #include "sys/clock.h"
-#include "sys/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define OTHER_HOST 75
 #define NOT_RUN 70

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
-#include "elf/torch_abi.h"
 #include "explain/explain.h"
 #include "verify/libraries.h"
 #include "verify/other_abi.h"

@@ -1,5 +1,4 @@
 #include "base/fs.h"
-#include "fetch/git.h"
 #include "fetch/source_tree.h"
 #include "model/git_url.h"
 #include "sys/flock.h"

@@ -9,7 +9,6 @@
 
 #include "net/http.h"
 #include "store/ledger.h"
-#include "store/store.h"
 
 struct ws_git;
 struct ws_index;

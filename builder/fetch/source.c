@@ -4,7 +4,6 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "fetch/git.h"
 #include "fetch/shared_downloads.h"
 #include "fetch/source_tree.h"
 #include "net/download.h"

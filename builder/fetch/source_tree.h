@@ -16,7 +16,6 @@
 #include "fetch/patch.h"
 #include "store/ledger.h"
 #include "store/tree.h"
-#include "sys/stop.h"
 
 /** Changes to the incoming files. */
 struct ws_source_tree_plan {

@@ -7,8 +7,6 @@
 #include "engine/reads_manifest.h"
 #include "store/cas.h"
 
-#include <string.h>
-
 #define INDENT "        "        /* of what belongs to a finding, in the log of a check */
 #define MORE "   \xe2\x80\xa6 +" /* behind the last name that is shown */
 #define MOST_BYTES (16u << 20)   /* of a header */

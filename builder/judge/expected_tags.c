@@ -3,9 +3,6 @@
 #include "judge/wheel_facts.h"
 #include "wheelfile/modules.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static bool
 is_made_for(const struct ws_module_facts *m)
 {

@@ -1,6 +1,5 @@
 /* module_facts.c - the facts of one library: what elf/ and verify/manylinux_tag.h read of it, paths
  * and instructions in its bytes, and the releases that have its names. */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "elf/exports.h"
 #include "judge/wheel_facts.h"
@@ -9,9 +8,6 @@
 #include <elf.h>
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LONGEST_LEAK 200 /* bytes of a path */
 #define MOST_LEAKS 1000

@@ -16,14 +16,10 @@
 #define WS_JUDGE_ORDER_H
 
 #include "base/out.h"
-#include "base/text.h"
-#include "engine/action.h"
 #include "engine/graph.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
-#include "model/machine.h"
 #include "model/recipe.h"
-#include "store/store.h"
 
 /** Increase the number when the same order would be judged or measured differently. */
 #define WS_JUDGE_VERSION "wheelsmith.verify/11"

@@ -2,8 +2,6 @@
 #include "base/fs.h"
 #include "judge/run.h"
 
-#include <string.h>
-
 static const struct ws_elf *
 open_file(const char *path, struct ws_arena *a, struct ws_err *err)
 {

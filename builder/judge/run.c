@@ -2,18 +2,11 @@
  * A wheel that cannot be read gets a verdict, too. */
 #include "judge/run.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "model/wheel_name.h"
 #include "sys/child.h"
-#include "verify/judge.h"
 #include "wheelfile/label_check.h"
 #include "wheelfile/modules.h"
 #include "wheelfile/record_check.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 struct judging {
 	struct ws_arena *a;

@@ -8,8 +8,6 @@
 #define WS_JUDGE_RUN_H
 
 #include "judge/order.h"
-#include "verify/judge.h"
-#include "wheelfile/dist_info.h"
 
 /* ---- a place of the order, opened ----
  * Export lists are read by verify/. */

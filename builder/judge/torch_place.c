@@ -2,17 +2,12 @@
 #include "judge/torch_place.h"
 
 #include "base/fs.h"
-#include "base/text.h"
-#include "engine/action.h"
 #include "kit/floor/floor.h"
-#include "kit/torch/exports.h"
 #include "store/answer_cache.h"
 
 #include <fcntl.h>
 #include <glob.h>
 #include <gnu/libc-version.h>
-#include <string.h>
-#include <unistd.h>
 
 /* All but the lists. */
 static void

@@ -7,14 +7,9 @@
 #ifndef WS_JUDGE_TORCH_PLACE_H
 #define WS_JUDGE_TORCH_PLACE_H
 
-#include "engine/action.h"
-#include "fetch/fetch.h"
 #include "judge/order.h"
 #include "kit/hostcc/hostcc.h"
-#include "kit/python/python.h"
 #include "kit/torch/exports.h"
-#include "kit/torch/torch.h"
-#include "model/recipe.h"
 
 /** The options that all places of one order share. */
 struct ws_verify_asked {

@@ -1,8 +1,5 @@
 /* uncertain.c - the four reasons, over the modules that fail. */
-#include "base/text.h"
 #include "judge/run.h"
-
-#include <string.h>
 
 static bool
 fails(const struct ws_module_verdict *m)

@@ -9,7 +9,6 @@
 #ifndef WS_JUDGE_VERDICT_H
 #define WS_JUDGE_VERDICT_H
 
-#include "base/arena.h"
 #include "base/table.h"
 #include "store/store.h"
 #include "verify/judge.h"

@@ -6,9 +6,6 @@
 #include "wheelfile/record_check.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LARGEST_TEXT ((size_t)16 << 20) /* of dist-info; descriptions of 0.3 MB exist */
 #define TAIL_BYTES ((uint64_t)96 << 10) /* the directory and dist-info of most wheels */

@@ -12,7 +12,6 @@
 #ifndef WS_JUDGE_WHEEL_FACTS_H
 #define WS_JUDGE_WHEEL_FACTS_H
 
-#include "base/arena.h"
 #include "base/table.h"
 #include "elf/fatbin.h"
 #include "elf/torch_abi.h"

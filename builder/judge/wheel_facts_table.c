@@ -1,8 +1,6 @@
 /* wheel_facts_table.c - the tables of facts and of their order; the list of problems. */
 #include "judge/wheel_facts.h"
 
-#include <stdio.h>
-
 const char *const ws_cxx11abi_words[] = {[WS_CXX11ABI_SILENT] = "",
 	[WS_CXX11ABI_0] = "0",
 	[WS_CXX11ABI_1] = "1",

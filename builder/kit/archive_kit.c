@@ -5,12 +5,9 @@
 #include "fetch/shared_downloads.h"
 #include "kit/cuda/redist.h"
 #include "net/download.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "store/cas.h"
 #include "wheelfile/opened_wheel.h"
-
-#include <string.h>
 
 /* ---- whole archives, in one batch of downloads ---- */
 

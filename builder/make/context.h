@@ -7,15 +7,11 @@
 #ifndef WS_MAKE_CONTEXT_H
 #define WS_MAKE_CONTEXT_H
 
-#include "base/user_env.h"
 #include "config/document.h"
 #include "fetch/fetch.h"
 #include "kit/cuda/cuda.h"
-#include "kit/python/python.h"
 #include "kit/torch/torch.h"
-#include "model/facts.h"
 #include "plan/input.h"
-#include "sys/host.h"
 
 struct ws_executor;
 struct ws_shared;

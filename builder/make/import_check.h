@@ -10,7 +10,6 @@
 #define WS_MAKE_IMPORT_CHECK_H
 
 #include "engine/graph.h"
-#include "kit/python/python.h"
 #include "kit/torch/torch.h"
 #include "model/recipe.h"
 

@@ -1,17 +1,10 @@
 #include "make/pack.h"
 
 #include "archive/inflate.h"
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/user_env.h"
 #include "config/recipe.h"
 #include "judge/order.h"
-#include "judge/verdict.h"
-#include "model/machine.h"
 #include "wheel/wheel.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Raise it when the same order would give other bytes. */
 #define PACK_VERSION "wheelsmith.pack/4"

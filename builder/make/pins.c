@@ -6,10 +6,6 @@
 #include "config/lock.h"
 #include "sys/flock.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define LONGEST_TURN_MS 10000
 
 static const struct ws_lock none;

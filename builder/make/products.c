@@ -1,9 +1,7 @@
 /* products.c - from a product and its materials to nodes. */
 #include "make/products.h"
 
-#include "base/text.h"
 #include "compile/extension_target.h"
-#include "config/document.h"
 #include "config/recipe.h"
 #include "judge/order.h"
 #include "make/import_check.h"
@@ -11,8 +9,6 @@
 #include "net/url.h"
 #include "recipe/command_rules.h"
 #include "recipe/recipe_view.h"
-
-#include <string.h>
 
 struct adding {
 	const struct ws_context *ctx;

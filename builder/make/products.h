@@ -7,7 +7,6 @@
 #ifndef WS_MAKE_PRODUCTS_H
 #define WS_MAKE_PRODUCTS_H
 
-#include "engine/graph.h"
 #include "make/resolve.h"
 #include "make/result.h"
 

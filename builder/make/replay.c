@@ -1,12 +1,10 @@
 /* replay.c - units are drawn, run and compared by the digests of their files. */
 #include "make/replay.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "compile/split.h"
 #include "store/cas.h"
 
-#include <stdlib.h>
 #include <sys/random.h>
 
 /* Units of nvcc's that the build has, and with @a farms all that a farm may compile; equal ones of

@@ -1,12 +1,9 @@
 #include "make/resolve.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "config/kit_def.h"
 #include "engine/runner.h"
 #include "judge/torch_place.h"
-#include "kit/torch/exports.h"
 #include "make/toolchain.h"
 #include "recipe/recipe_view.h"
 

@@ -1,10 +1,6 @@
 #include "make/result.h"
 
-#include "base/text.h"
-#include "engine/action.h"
 #include "store/cas.h"
-
-#include <string.h>
 
 const char *
 ws_supply_name(enum ws_supply_kind kind)

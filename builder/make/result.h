@@ -8,10 +8,7 @@
 #ifndef WS_MAKE_RESULT_H
 #define WS_MAKE_RESULT_H
 
-#include "base/arena.h"
-#include "base/crypto.h"
 #include "engine/engine.h"
-#include "engine/graph.h"
 #include "judge/asking.h"
 #include "plan/plan.h"
 

@@ -1,15 +1,12 @@
 #include "make/toolchain.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "engine/runner.h"
 #include "engine/worker_files.h"
 #include "judge/torch_place.h"
 #include "kit/hostcc/compiler_list_text.h"
-#include "model/version.h"
 
 #include <gnu/libc-version.h>
-#include <string.h>
 
 struct ws_toolchains {
 	const struct ws_context *ctx;

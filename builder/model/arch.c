@@ -2,11 +2,6 @@
  * can suggest the right spelling. */
 #include "model/arch.h"
 
-#include "base/arena.h"
-#include "base/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static const char *

@@ -8,7 +8,6 @@
 #ifndef WS_MODEL_ARCH_H
 #define WS_MODEL_ARCH_H
 
-#include "base/arena.h"
 #include "base/text.h"
 
 /** One architecture. */

@@ -3,7 +3,6 @@
 #include "model/condition.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 /* Pre-releases count: a condition on torch ">=2.6" means a 2.7 nightly as well. */
 static bool

@@ -9,9 +9,6 @@
 #ifndef WS_MODEL_CONDITION_H
 #define WS_MODEL_CONDITION_H
 
-#include "model/arch.h"
-#include "model/machine.h"
-#include "model/version.h"
 #include "model/wheel_name.h"
 
 /** Where in a person's text a value stands, for errors found later. */

@@ -1,12 +1,7 @@
 /* facts.c - finding a release or a toolkit among the facts. */
 #include "model/facts.h"
 
-#include "base/arena.h"
-#include "base/text.h"
-
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int
 cmp_release(const void *key, const void *element)

@@ -7,10 +7,7 @@
 #ifndef WS_MODEL_FACTS_H
 #define WS_MODEL_FACTS_H
 
-#include "model/arch.h"
 #include "model/condition.h"
-#include "model/version.h"
-#include "model/wheel_name.h"
 
 /** One build of a torch release: "2.5.1" on the default index is the variant "12.4". */
 struct ws_torch_variant {

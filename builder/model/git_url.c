@@ -1,10 +1,6 @@
 /* git_url.c - allows by list: what is not plainly fine is refused. */
 #include "model/git_url.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
 static bool
 is_plain(const char *url)
 {

@@ -8,7 +8,6 @@
 #ifndef WS_MODEL_GIT_URL_H
 #define WS_MODEL_GIT_URL_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/crypto.h"
 
-#include <stdint.h>
 #include <sys/types.h>
 
 enum ws_archive_origin {

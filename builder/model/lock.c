@@ -4,8 +4,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 #define NAMED(owner, member, json_key, its_value, its_flags) \
 	{ \
 		.key = (json_key), .value = WS_PIN_##its_value, .flags = (its_flags), \

@@ -9,9 +9,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** The sources of one recipe. */
 struct ws_pin_source {
 	const char *package, *version;

@@ -1,13 +1,9 @@
 /* machine.c - the table. */
 #include "model/machine.h"
 
-#include "base/arena.h"
 #include "base/text.h"
 
 #include <elf.h>
-
-#include <stdlib.h>
-#include <string.h>
 
 static const struct ws_machine machines[] = {
 	{"x86_64", "x86_64-linux-gnu", "amd64", "ld-linux-x86-64.so.2", EM_X86_64, ""},

@@ -1,11 +1,7 @@
 /* matrix.c - names of policies, toolkits and size options, and fallbacks. */
 #include "model/matrix.h"
 
-#include "base/attr.h"
-#include "base/text.h"
 #include "model/facts.h"
-
-#include <string.h>
 
 static const char *const policies[] = {
 	[WS_POLICY_PREFER_PREBUILT] = "prefer-prebuilt",

@@ -9,10 +9,6 @@
 
 #include "base/json.h"
 #include "model/condition.h"
-#include "model/machine.h"
-#include "model/wheel_name.h"
-
-#include <stdbool.h>
 
 /** "debug_info" of a matrix. */
 enum ws_debug_info {

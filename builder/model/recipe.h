@@ -9,7 +9,6 @@
 
 #include "base/crypto.h"
 #include "model/condition.h"
-#include "model/wheel_name.h"
 
 /** A value that names have in place of a placeholder. */
 struct ws_published {

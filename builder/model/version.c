@@ -2,12 +2,9 @@
  * of a version is optional and unambiguous. */
 #include "model/version.h"
 
-#include "base/arena.h"
 #include "base/text.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* str.isspace() of Python for ASCII. Wider than ws_str_trim. */

@@ -10,9 +10,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum ws_version_pre {
 	WS_PRE_NONE,
 	WS_PRE_A,

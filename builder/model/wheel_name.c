@@ -1,13 +1,6 @@
 /* tag.c - parsing of wheel names, tags and labels, and the order of tags. */
 #include "model/wheel_name.h"
 
-#include "base/arena.h"
-#include "base/text.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* NAME_MAX of Linux: a longer name cannot be a file's. */
 #define LONGEST_NAME 255
 

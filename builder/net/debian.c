@@ -2,12 +2,8 @@
 #include "net/debian.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "net/url.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* The fields that identify the owner of an archive. */

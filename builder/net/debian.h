@@ -10,8 +10,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-
 struct ws_debian_mirror {
 	const char *url;  /**< above "pool/" and "dists/", without '/' at the end */
 	bool is_ubuntu;   /**< Ubuntu's archive: the same layout, not the same files */

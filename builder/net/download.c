@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/file.h>
 
 #define LARGEST_BYTES ((uint64_t)64 << 30) /* of a file whose size is not known */

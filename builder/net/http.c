@@ -2,14 +2,9 @@
  * Single attempts are in wire.c, messages in http_error.c. */
 #include "net/http.h"
 
-#include "base/arena.h"
 #include "net/http_error.h"
 #include "net/url.h"
-#include "net/wire.h"
 #include "sys/clock.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define TICK_MS 100  /* resolution of stalls and stops */
 #define LATER_MS 250 /* pause of a request that another process serves */

@@ -17,7 +17,6 @@
 #define WS_NET_HTTP_H
 
 #include "base/event.h"
-#include "base/text.h"
 #include "net/message.h"
 #include "sys/stop.h"
 

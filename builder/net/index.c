@@ -1,12 +1,8 @@
 /* index.c - which page of which index. Pages are read in index_page.c. */
 #include "net/index.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "net/download.h"
 #include "net/url.h"
-
-#include <string.h>
 
 #define LARGEST_PAGE ((size_t)16 << 20)
 #define LARGEST_TREE ((size_t)3 << 20) /* reading JSON needs twelve times its size */

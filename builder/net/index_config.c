@@ -2,13 +2,10 @@
  * not uv.toml: Debian 12 and Ubuntu 24.04 have no TOML library for C. */
 #include "net/index_config.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "net/url.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_ROLE "default"
 #define PREBUILT_ROLE "prebuilt" /* its entries may be folders */

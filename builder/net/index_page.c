@@ -2,15 +2,12 @@
  * refers to is loaded. */
 #include "net/index_page.h"
 
-#include "base/arena.h"
 #include "base/crypto.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "net/url.h"
 
 #include <libxml/HTMLparser.h>
-
-#include <string.h>
 
 #define PIECE 65536 /* the parser takes int lengths */
 

@@ -7,7 +7,6 @@
 #ifndef WS_NET_INDEX_PAGE_H
 #define WS_NET_INDEX_PAGE_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
 

@@ -3,9 +3,7 @@
 #include "base/crypto.h"
 #include "base/fs.h"
 
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* ---- the body of a request ---- */
 

@@ -4,7 +4,6 @@
 #include "net/url.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define SPANS_AT_ONCE 3 /* hides the latency of a slow server; each waits with one buffer */
 

@@ -10,7 +10,6 @@
 #define WS_NET_RANGE_SOURCE_H
 
 #include "base/source.h"
-#include "base/text.h"
 #include "net/http.h"
 
 enum ws_range_source_result {

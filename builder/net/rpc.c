@@ -1,14 +1,9 @@
 /* rpc.c - the door to nghttp2: gRPC messages in HTTP/2 streams, retries and timeouts. */
 #include "net/rpc.h"
 
-#include "base/text.h"
 #include "sys/clock.h"
 
 #include <nghttp2/nghttp2.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define PREFIX 5                          /* of a message: compressed or not, length */
 #define LONGEST_MESSAGE ((size_t)4 << 20) /* gRPC's default limit */

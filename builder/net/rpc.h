@@ -18,7 +18,6 @@
 #ifndef WS_NET_RPC_H
 #define WS_NET_RPC_H
 
-#include "base/text.h"
 #include "net/channel.h"
 
 struct ws_rpc;

@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 /* Length of "scheme://" with all of its slashes: libcurl accepts one to three. 0: no scheme. */
 static size_t
 scheme_length(const char *text)

@@ -3,14 +3,11 @@
 #include "net/wire.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "net/url.h"
 
 #include <curl/curl.h>
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define RECEIVE_BYTES (64L << 10)
 

@@ -8,7 +8,6 @@
 #ifndef WS_NET_WIRE_H
 #define WS_NET_WIRE_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "net/message.h"
 

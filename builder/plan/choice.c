@@ -1,8 +1,4 @@
-#include "base/text.h"
 #include "plan/steps.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 bool
 ws_axes_err(

@@ -1,8 +1,4 @@
-#include "base/arena.h"
-#include "base/text.h"
 #include "plan/steps.h"
-
-#include <string.h>
 
 /* The lists made so far; products that compile the same at the same cost share one. */
 struct unit_lists {

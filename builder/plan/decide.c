@@ -1,8 +1,5 @@
 #include "plan/steps.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char *
 ws_decision_name(enum ws_decision decision)
 {

@@ -13,7 +13,6 @@
 #include "model/lock.h"
 #include "model/matrix.h"
 #include "model/recipe.h"
-#include "model/wheel_name.h"
 
 struct ws_cuda_kit;
 struct ws_product;

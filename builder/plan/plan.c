@@ -1,8 +1,6 @@
-#include "base/arena.h"
 #include "plan/steps.h"
 
 #include <limits.h>
-#include <string.h>
 
 /* A larger matrix is probably a mistake. */
 #define MOST_CELLS 100000

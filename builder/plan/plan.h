@@ -8,7 +8,6 @@
 #ifndef WS_PLAN_PLAN_H
 #define WS_PLAN_PLAN_H
 
-#include "base/text.h"
 #include "plan/input.h"
 #include "recipe/recipe_files.h"
 

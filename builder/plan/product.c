@@ -1,9 +1,4 @@
-#include "base/arena.h"
-#include "base/text.h"
-#include "model/machine.h"
 #include "plan/steps.h"
-
-#include <string.h>
 
 /* The axes on which a wheel depends, by binding. */
 enum dependence {

@@ -1,8 +1,4 @@
-#include "base/text.h"
 #include "plan/steps.h"
-#include "recipe/recipe_files.h"
-
-#include <string.h>
 
 static bool
 is_compiled(const struct ws_cell *cell)

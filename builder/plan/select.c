@@ -1,10 +1,6 @@
-#include "base/text.h"
 #include "plan/steps.h"
-#include "recipe/recipe_files.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Values that a host decides are words: all hosts must write the same text. */
 static void

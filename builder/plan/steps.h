@@ -4,8 +4,6 @@
 #ifndef WS_PLAN_STEPS_H
 #define WS_PLAN_STEPS_H
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "plan/plan.h"
 
 typedef WS_VEC(struct ws_cell *) ws_cell_list;

@@ -1,7 +1,6 @@
 #include "plan/plan.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 
 #define MOST_CELLS 12
 #define DIGITS 12 /* of a digest: enough to compare by eye */

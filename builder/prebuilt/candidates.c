@@ -2,13 +2,8 @@
 
 #include "base/fs.h"
 #include "judge/torch_place.h"
-#include "net/index_config.h"
 #include "net/url.h"
-#include "prebuilt/rank.h"
 #include "store/results.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct ws_candidate_memory *
 ws_candidate_memory_open(

@@ -16,10 +16,7 @@
 #ifndef WS_PREBUILT_CANDIDATES_H
 #define WS_PREBUILT_CANDIDATES_H
 
-#include "base/arena.h"
-#include "engine/action_cache.h"
 #include "judge/order.h"
-#include "make/context.h"
 #include "make/resolve.h"
 #include "prebuilt/index_wheels.h"
 

@@ -1,13 +1,9 @@
 #include "prebuilt/index_wheels.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "base/table.h"
 #include "net/url.h"
 #include "store/results.h"
-
-#include <dirent.h>
-#include <string.h>
 
 #define SCHEMA "wheelsmith.index-wheels/3"
 

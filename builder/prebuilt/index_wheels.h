@@ -9,10 +9,7 @@
 #ifndef WS_PREBUILT_INDEX_WHEELS_H
 #define WS_PREBUILT_INDEX_WHEELS_H
 
-#include "base/arena.h"
 #include "fetch/fetch.h"
-#include "model/lock.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "prebuilt/rank.h"
 

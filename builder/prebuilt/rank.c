@@ -1,12 +1,8 @@
 #include "prebuilt/rank.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "net/url.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- labels: a missing part fits everything ---- */
 

@@ -1,8 +1,4 @@
 #include "engine/engine.h"
-#include "engine/runner.h"
-#include "judge/order.h"
-#include "net/http.h"
-#include "net/index.h"
 #include "net/url.h"
 #include "prebuilt/candidates.h"
 #include "prebuilt/wheel_files.h"

@@ -6,10 +6,7 @@
 #include "net/range_source.h"
 #include "net/url.h"
 #include "store/cas.h"
-#include "store/store.h"
 #include "wheelfile/label_check.h"
-
-#include <string.h>
 
 #define TAIL_BYTES \
 	((uint64_t)64 << 10) /* holds the directory of most wheels, and often dist-info */

@@ -8,7 +8,6 @@
 #define WS_PREBUILT_WHEEL_FILES_H
 
 #include "fetch/fetch.h"
-#include "model/lock.h"
 #include "plan/plan.h"
 
 /** A wanted candidate. */

@@ -1,19 +1,10 @@
 #include "produce/plan_input.h"
 
-#include "fetch/source.h"
 #include "fetch/source_tree.h"
 #include "kit/cuda/gpu.h"
-#include "kit/torch/exports.h"
-#include "make/resolve.h"
-#include "net/index.h"
-#include "net/index_config.h"
 #include "prebuilt/candidates.h"
-#include "recipe/recipe_files.h"
 #include "store/results.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- the values of the matrix: those of the axes and of extra points, each once ---- */

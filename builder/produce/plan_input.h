@@ -10,7 +10,6 @@
 
 #include "make/context.h"
 #include "make/pins.h"
-#include "plan/input.h"
 
 struct ws_candidate_memory;
 

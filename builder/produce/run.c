@@ -3,10 +3,7 @@
 #include "produce/run.h"
 
 #include "dist/deliver.h"
-#include "engine/runner.h"
-#include "make/products.h"
 #include "make/replay.h"
-#include "make/resolve.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"
 

@@ -5,7 +5,6 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
-#include "net/index_config.h"
 #include "prebuilt/candidates.h"
 #include "produce/plan_input.h"
 

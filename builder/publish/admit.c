@@ -1,17 +1,8 @@
 #include "publish/admit.h"
 
-#include "archive/zip.h"
-#include "base/arena.h"
-#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/json.h"
-#include "base/source.h"
 #include "wheelfile/dist_info.h"
 #include "wheelfile/record_check.h"
-
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the wheels that a person named ---- */
 

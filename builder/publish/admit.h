@@ -9,8 +9,6 @@
 #ifndef WS_PUBLISH_ADMIT_H
 #define WS_PUBLISH_ADMIT_H
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "publish/catalog.h"
 
 /** The wheels of one argument: a folder or a file. */

@@ -1,8 +1,5 @@
 #include "publish/catalog.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define SCHEMA "wheelsmith.index/1"
 
 /* ---- index.json ---- */

@@ -7,10 +7,7 @@
 #ifndef WS_PUBLISH_CATALOG_H
 #define WS_PUBLISH_CATALOG_H
 
-#include "base/arena.h"
-#include "base/crypto.h"
 #include "base/table.h"
-#include "base/text.h"
 #include "model/wheel_name.h"
 
 /** Dependencies of a wheel, in rising number. In a path the wheels with the highest kind answer. */

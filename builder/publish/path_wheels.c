@@ -1,10 +1,5 @@
 #include "publish/path_wheels.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 /* A path that is being filled. */
 struct path {
 	const char *name;

@@ -1,9 +1,5 @@
 #include "publish/render.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
 #define FILES "../../../files/"
 
 static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"

@@ -1,17 +1,9 @@
 #include "publish/variant_wheel.h"
 
-#include "archive/zip.h"
-#include "base/arena.h"
-#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/json.h"
-#include "base/source.h"
 #include "wheel/record_file.h"
 #include "wheel/zip_writer.h"
 #include "wheelfile/dist_info.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define SCHEMA "https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json"
 #define LARGEST_TEXT ((size_t)64 << 20)

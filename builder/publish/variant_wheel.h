@@ -20,8 +20,6 @@
 
 #include "publish/catalog.h"
 
-#include <stdbool.h>
-
 /** The label, "cu13.0_torch2.11_sm90"; NULL: the wheel has no variant. */
 const char *ws_variant_label(const struct ws_index_entry *entry, struct ws_arena *a);
 

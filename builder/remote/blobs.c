@@ -1,16 +1,12 @@
 /* blobs.c - small files go in batches, large ones as streams. */
 #include "remote/blobs.h"
 
-#include "base/arena.h"
 #include "base/crypto.h"
 #include "base/fs.h"
 #include "remote/reapi_call.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #define CHUNK ((size_t)64 << 10)
 

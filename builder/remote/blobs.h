@@ -7,7 +7,6 @@
 #ifndef WS_REMOTE_BLOBS_H
 #define WS_REMOTE_BLOBS_H
 
-#include "net/rpc.h"
 #include "remote/reapi.pb-c.h"
 #include "remote/server.h"
 

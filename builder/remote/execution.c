@@ -5,17 +5,12 @@
 
 #include "base/fs.h"
 #include "engine/graph.h"
-#include "engine/runner.h"
 #include "engine/work.h"
 #include "remote/farm_workers.h"
 #include "remote/grpc_cache.h"
 #include "remote/operation.h"
-#include "remote/reapi_call.h"
 #include "remote/worker_result.h"
 #include "sys/clock.h"
-
-#include <signal.h>
-#include <string.h>
 
 #define TURN_MS 100
 #define ROUND 256 /* actions sent or fetched together: their messages are in memory */

@@ -14,7 +14,6 @@
 #ifndef WS_REMOTE_EXECUTION_H
 #define WS_REMOTE_EXECUTION_H
 
-#include "base/event.h"
 #include "engine/runner.h"
 #include "net/rpc.h"
 #include "store/ledger.h"

@@ -4,13 +4,8 @@
 #include "base/fs.h"
 #include "engine/remote_order.h"
 #include "remote/operation.h"
-#include "remote/reapi_call.h"
 #include "remote/worker_result.h"
-#include "store/store.h"
 #include "sys/clock.h"
-#include "sys/stop.h"
-
-#include <time.h>
 
 #define TURN_MS 100
 #define ABOUT_NAMES_MS 60000 /* the build waits for the answer: a busy farm is a miss */

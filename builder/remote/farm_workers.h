@@ -7,11 +7,8 @@
 #ifndef WS_REMOTE_FARM_WORKERS_H
 #define WS_REMOTE_FARM_WORKERS_H
 
-#include "base/event.h"
 #include "engine/worker_files.h"
-#include "net/rpc.h"
 #include "remote/remote_action.h"
-#include "remote/server.h"
 
 /** All borrowed. */
 struct ws_farm_workers_query {

@@ -2,7 +2,6 @@
 #include "remote/grpc_cache.h"
 
 #include "remote/blobs.h"
-#include "remote/reapi.pb-c.h"
 #include "remote/reapi_call.h"
 
 #define SHA256 1 /* DigestFunction.Value */

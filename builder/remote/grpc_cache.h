@@ -7,7 +7,6 @@
 #ifndef WS_REMOTE_GRPC_CACHE_H
 #define WS_REMOTE_GRPC_CACHE_H
 
-#include "net/rpc.h"
 #include "remote/server.h"
 
 struct ws_capabilities {

@@ -5,7 +5,6 @@
 #include "sys/clock.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #define LARGEST_MESSAGE ((size_t)1 << 20)
 #define LARGEST_ANSWER ((uint64_t)64 << 10) /* limit of a response to a PUT, which is ignored */

@@ -1,11 +1,7 @@
 /* operation.c - reads the stream of Operations and interprets its end. */
 #include "remote/operation.h"
 
-#include "remote/reapi_call.h"
 #include "sys/clock.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define ATTEMPTS 5
 #define REFUSALS 30 /* a few minutes */

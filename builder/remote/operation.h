@@ -7,8 +7,6 @@
 #ifndef WS_REMOTE_OPERATION_H
 #define WS_REMOTE_OPERATION_H
 
-#include "net/rpc.h"
-#include "remote/reapi.pb-c.h"
 #include "remote/reapi_call.h"
 #include "remote/remote_action.h"
 

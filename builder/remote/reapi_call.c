@@ -1,7 +1,5 @@
 #include "remote/reapi_call.h"
 
-#include <string.h>
-
 void
 ws_protobuf_pack(const void *message, struct ws_buf *out)
 {

@@ -7,12 +7,8 @@
 #ifndef WS_REMOTE_REAPI_CALL_H
 #define WS_REMOTE_REAPI_CALL_H
 
-#include "base/text.h"
-#include "net/rpc.h"
 #include "remote/reapi.pb-c.h"
 #include "remote/server.h"
-
-#include <string.h>
 
 /** Removes const for the generated structs, which are only read when packed. */
 static inline void *

@@ -2,8 +2,6 @@
 
 #include "remote/reapi_call.h"
 
-#include <string.h>
-
 #define HEADER "wheelsmith.record/1"
 
 static void

@@ -18,7 +18,6 @@
 #define WS_REMOTE_RECORD_TEXT_H
 
 #include "base/crypto.h"
-#include "base/text.h"
 #include "store/shared_entries.h"
 
 /** Keys whose records are trusted. */

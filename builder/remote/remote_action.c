@@ -7,10 +7,6 @@
 #include "remote/reapi_call.h"
 #include "store/cas.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* By path, "/" before every other byte: "a/x" comes before "a-b". */
 static int
 compare_paths(const void *x, const void *y)

@@ -13,10 +13,8 @@
 #ifndef WS_REMOTE_REMOTE_ACTION_H
 #define WS_REMOTE_REMOTE_ACTION_H
 
-#include "base/arena.h"
 #include "engine/runner.h"
 #include "remote/server.h"
-#include "store/tree.h"
 
 enum ws_entry_kind {
 	WS_ENTRY_FILE,

@@ -5,10 +5,6 @@
 #include "model/git_url.h"
 #include "net/url.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #define CONNECT_MS 5000
 
 static bool

@@ -9,14 +9,8 @@
 #ifndef WS_REMOTE_SERVER_H
 #define WS_REMOTE_SERVER_H
 
-#include "base/attr.h"
-#include "base/err.h"
-#include "base/text.h"
 #include "net/http.h"
 #include "net/rpc.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /** All borrowed. */
 struct ws_server_config {

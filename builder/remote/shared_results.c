@@ -2,16 +2,10 @@
  * reading the configuration can fail. */
 #include "remote/shared_results.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "remote/grpc_cache.h"
 #include "remote/record_text.h"
-#include "remote/server.h"
 #include "store/cas.h"
-
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct ws_shared_results {
 	struct ws_shared shared; /* first */

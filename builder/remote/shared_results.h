@@ -9,7 +9,6 @@
 #ifndef WS_REMOTE_SHARED_RESULTS_H
 #define WS_REMOTE_SHARED_RESULTS_H
 
-#include "base/event.h"
 #include "remote/server.h"
 #include "store/shared_entries.h"
 #include "store/store.h"

@@ -8,8 +8,6 @@
 #include "engine/worker_files.h"
 #include "store/cas.h"
 
-#include <string.h>
-
 #define LONGEST_ERRORS ((size_t)1 << 20)
 #define LARGEST_OUTPUT ((uint64_t)8 << 30)
 

@@ -4,8 +4,6 @@
 
 #include "explain/explain.h"
 
-#include <string.h>
-
 #define MOST_LINES 12
 #define AFTER_AN_ERROR 3
 #define LONGEST_LINE 300

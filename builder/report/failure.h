@@ -4,8 +4,6 @@
 #ifndef WS_REPORT_FAILURE_H
 #define WS_REPORT_FAILURE_H
 
-#include "base/err.h"
-#include "base/text.h"
 #include "explain/signs.h"
 
 /**

@@ -7,11 +7,8 @@
 #ifndef WS_REPORT_JSON_LINES_H
 #define WS_REPORT_JSON_LINES_H
 
-#include "base/arena.h"
 #include "base/event.h"
 #include "base/table.h"
-
-#include <stdio.h>
 
 /** The table of a line (schemas/event-1.json). */
 extern const struct ws_table ws_event_table;

@@ -1,8 +1,6 @@
 /* page.c - breaking lines. Everything that is printed is one column wide. */
 #include "report/page.h"
 
-#include "base/arena.h"
-#include "base/out.h"
 #include "base/text.h"
 
 #include <sys/ioctl.h>

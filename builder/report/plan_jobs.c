@@ -1,6 +1,4 @@
 /* plan_jobs.c - a plan as jobs: Slurm, Kubernetes, GitHub Actions. */
-#include "base/arena.h"
-#include "base/json.h"
 #include "report/plan_text.h"
 
 #include <inttypes.h>

@@ -1,13 +1,9 @@
 /* plan_table.c - a plan as a table, with the exclusions and the total below it. */
-#include "base/arena.h"
 #include "base/out.h"
-#include "plan/plan.h"
 #include "report/format.h"
 #include "report/plan_text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define INDENT 2
 #define GAP 2

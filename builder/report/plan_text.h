@@ -5,7 +5,6 @@
 #define WS_REPORT_PLAN_TEXT_H
 
 #include "base/table.h"
-#include "base/text.h"
 #include "plan/plan.h"
 
 /* ---- a plan as people read it ----

@@ -1,11 +1,8 @@
 /* status.c - draws at most ten times a second. */
 #include "report/status.h"
 
-#include "base/out.h"
 #include "base/text.h"
 #include "report/format.h"
-
-#include <string.h>
 
 #define DRAW_MS 100
 #define SPEAK_MS 30000 /* a log without a line for longer looks like a run that hangs */

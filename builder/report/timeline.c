@@ -1,12 +1,8 @@
 /* timeline.c - spans and sums from events, a trace, and a page of one file. */
 #include "report/timeline.h"
 
-#include "base/arena.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "report/format.h"
-
-#include <string.h>
 
 static struct ws_timed_command *
 running(struct ws_timeline *t, unsigned id)

@@ -7,7 +7,6 @@
 #ifndef WS_REPORT_TIMELINE_H
 #define WS_REPORT_TIMELINE_H
 
-#include "base/arena.h"
 #include "base/event.h"
 #include "base/out.h"
 #include "base/text.h"

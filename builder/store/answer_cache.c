@@ -2,15 +2,10 @@
 #include "store/answer_cache.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Folders where packages install compilers and libraries; their times change with their entries. */
 static const char *const places[] = {"/bin", "/usr/bin", "/usr/local/bin", "/lib", "/usr/lib",

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 void
 ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tree)

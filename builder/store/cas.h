@@ -11,10 +11,6 @@
 #ifndef WS_STORE_CAS_H
 #define WS_STORE_CAS_H
 
-#include "base/arena.h"
-#include "base/crypto.h"
-#include "base/text.h"
-#include "store/store.h"
 #include "store/tree.h"
 
 /** Zeroed except for the arena, it is empty. */

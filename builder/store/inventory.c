@@ -2,15 +2,11 @@
 #include "store/inventory.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "store/cas.h"
 #include "store/results.h"
-#include "store/tree.h"
 #include "sys/stop.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DIGEST_LENGTH 64
 /* Hex digits of the digest in the name of a tree's folder. */

@@ -8,7 +8,6 @@
 #ifndef WS_STORE_INVENTORY_H
 #define WS_STORE_INVENTORY_H
 
-#include "base/arena.h"
 #include "store/store.h"
 
 struct ws_stop;

@@ -3,12 +3,8 @@
  * action that starts no process. */
 #include "store/ledger.h"
 
-#include "base/arena.h"
 #include "store/sql.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 static const char schema[] =

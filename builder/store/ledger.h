@@ -10,10 +10,7 @@
 #define WS_STORE_LEDGER_H
 
 #include "base/crypto.h"
-#include "base/text.h"
 #include "store/store.h"
-
-#include <sys/stat.h>
 
 struct ws_ledger;
 

@@ -2,15 +2,12 @@
  * the key and the other lines>". */
 #include "store/results.h"
 
-#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 
 #define HOUR_S ((int64_t)3600)
 #define LONGEST ((size_t)4 << 20)

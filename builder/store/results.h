@@ -10,7 +10,6 @@
 #define WS_STORE_RESULTS_H
 
 #include "base/crypto.h"
-#include "base/text.h"
 #include "store/store.h"
 
 /** Appends the text; false, without an error: there is none. */

@@ -11,9 +11,6 @@
 
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /** Limit of a download, file or tree: servers' sizes are not trusted. */
 #define WS_LARGEST_SHARED ((uint64_t)32 << 30)
 

@@ -7,10 +7,6 @@
 #include <sqlite3.h>
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define MOST_STATEMENTS 24
 #define BUSY_MS 10000

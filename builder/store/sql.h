@@ -10,8 +10,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#include <stdint.h>
-
 struct ws_sql;
 struct ws_sql_rows;
 

@@ -2,18 +2,14 @@
  * flock(2) on the folder itself. */
 #include "store/store.h"
 
-#include "base/arena.h"
 #include "base/event.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "store/ledger.h"
 #include "sys/flock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 

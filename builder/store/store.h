@@ -13,7 +13,6 @@
 #ifndef WS_STORE_STORE_H
 #define WS_STORE_STORE_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/user_env.h"
 

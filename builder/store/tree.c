@@ -2,17 +2,13 @@
  * whose files differ from it, does not exist. tree_build.c creates trees. */
 #include "store/tree.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "store/cas.h"
 #include "store/ledger.h"
 #include "store/results.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void
 write_lines(const struct ws_tree_entry *entries, size_t count, bool sized, struct ws_buf *text)

@@ -10,7 +10,6 @@
 
 #include "base/crypto.h"
 #include "base/listing.h"
-#include "base/text.h"
 #include "store/store.h"
 
 #include <sys/types.h>

@@ -1,14 +1,9 @@
 /* tree_build.c - creates a tree: files, links, listing, rename. tree.c finds it. */
-#include "base/arena.h"
 #include "base/fs.h"
-#include "store/store.h"
 #include "store/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 struct ws_tree_builder {
 	const struct ws_store *store;

@@ -1,10 +1,6 @@
 /* gpu_code.c - sorts what elf/fatbin.c lists into sets. */
 #include "verify/gpu_code.h"
 
-#include "elf/fatbin.h"
-
-#include <string.h>
-
 /* The archs of @all for which @pick holds, in the same (canonical) order. */
 static struct ws_arch_set
 select_archs(const struct ws_fatbin *fatbin, const struct ws_fatbin_arch *all, size_t count,

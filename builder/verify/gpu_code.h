@@ -7,10 +7,7 @@
 #ifndef WS_VERIFY_GPU_CODE_H
 #define WS_VERIFY_GPU_CODE_H
 
-#include "base/err.h"
-#include "elf/elf.h"
 #include "elf/fatbin.h"
-#include "model/arch.h"
 #include "verify/subject.h"
 
 struct ws_gpu_code {

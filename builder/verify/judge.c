@@ -1,11 +1,7 @@
 /* judge.c - all checks of each module: symbols, loader, GPU code, floor. */
 #include "verify/judge.h"
 
-#include "base/arena.h"
-#include "verify/manylinux_tag.h"
-
 #include <inttypes.h>
-#include <string.h>
 
 /* Adds findings to those of a module. */
 static void

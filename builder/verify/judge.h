@@ -9,7 +9,6 @@
 
 #include "verify/gpu_code.h"
 #include "verify/manylinux_tag.h"
-#include "verify/subject.h"
 #include "verify/symbols.h"
 
 /** The verdict on one module. */

@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 /* Longer prefixes first, equal ones side by side. "cu" and a capital is the driver's, the last. */

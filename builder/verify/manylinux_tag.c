@@ -1,12 +1,8 @@
 /* manylinux_tag.c - the newest needed versions, compared with the policies. */
 #include "verify/manylinux_tag.h"
 
-#include "base/arena.h"
 #include "elf/demangle.h"
 #include "verify/libraries.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* Libraries that a policy promises, and the glibc of the oldest policy that does. */
 static const struct {

@@ -8,8 +8,6 @@
 #ifndef WS_VERIFY_MANYLINUX_TAG_H
 #define WS_VERIFY_MANYLINUX_TAG_H
 
-#include "elf/elf.h"
-#include "model/machine.h"
 #include "verify/subject.h"
 
 /** The newest needed version of one kind. */

@@ -1,12 +1,8 @@
 /* other_abi.c - texts without the marks of an ABI, compared with every name of torch's list. */
 #include "verify/other_abi.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
-
-#include <string.h>
 
 const char *
 ws_abi_neutral_text(const char *text, struct ws_arena *a)

@@ -2,13 +2,9 @@
 #include "verify/scope.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "elf/exports.h"
 #include "verify/libraries.h"
 #include "verify/manylinux_tag.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* A name that a module needs. */
 struct ws_scope_name {

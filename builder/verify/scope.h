@@ -8,9 +8,7 @@
 #ifndef WS_VERIFY_SCOPE_H
 #define WS_VERIFY_SCOPE_H
 
-#include "base/arena.h"
 #include "elf/torch_abi.h"
-#include "model/machine.h"
 #include "verify/subject.h"
 
 /** The library names in the lists of Python's names: stable ABI, C API of each version. */

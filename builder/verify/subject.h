@@ -10,9 +10,6 @@
 
 #include "elf/elf.h"
 #include "model/facts.h"
-#include "model/machine.h"
-
-#include <stddef.h>
 
 /** A shared library of the wheel. */
 struct ws_subject_module {

@@ -2,16 +2,11 @@
  * symbols_text.c. */
 #include "verify/symbols.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "elf/demangle.h"
 #include "verify/libraries.h"
 #include "verify/manylinux_tag.h"
 #include "verify/other_abi.h"
 #include "verify/scope.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_COMPARED 64 /* enough to know the reason; each is compared with every export */
 

@@ -1,9 +1,5 @@
 /* symbols_text.c - the findings on symbols in words, one for each reason. */
-#include "base/arena.h"
-#include "base/text.h"
 #include "verify/symbols.h"
-
-#include <string.h>
 
 #define MOST_SHOWN 3 /* names of one reason; the rest is counted */
 

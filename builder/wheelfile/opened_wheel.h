@@ -12,9 +12,7 @@
 #include "fetch/fetch.h"
 #include "net/index_page.h"
 #include "net/range_source.h"
-#include "store/store.h"
 #include "store/tree.h"
-#include "sys/stop.h"
 
 /* ---- where members go: into a tree, or beside it ---- */
 

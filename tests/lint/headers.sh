@@ -1,7 +1,9 @@
 #!/bin/sh
-# Every header compiles alone, opens with a documentation comment and has a guard named after it.
+# Every header compiles alone, opens with a documentation comment and has a guard named after it. No file
+# repeats what another of its headers includes (includes.py).
 set -eu
 bad=0
+python3 tests/lint/includes.py || bad=1
 for header in $(find builder -name '*.h' | sort); do
 	head -1 "$header" | grep -q '^/\*\*$' || { echo "$header: does not open with /**"; bad=1; }
 	guard=WS_$(echo "${header#builder/}" | tr 'a-z/.-' 'A-Z___')

@@ -1,6 +1,5 @@
 #include "kit/cuda/cuda.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "elf/elf.h"
 #include "fetch/shared_downloads.h"
@@ -10,11 +9,7 @@
 #include "kit/cuda/redist.h"
 #include "store/results.h"
 
-#include <dirent.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LARGEST_HEADER ((size_t)1 << 20)
 

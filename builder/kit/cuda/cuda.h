@@ -12,11 +12,9 @@
 #ifndef WS_KIT_CUDA_CUDA_H
 #define WS_KIT_CUDA_CUDA_H
 
-#include "base/user_env.h"
 #include "kit/hostcc/hostcc.h"
 #include "model/kit_def.h"
 #include "model/lock.h"
-#include "model/version.h"
 #include "store/tree.h"
 
 struct ws_fetch;

@@ -3,13 +3,8 @@
  * what it does not know it writes in brackets, "[N/A]", and failures go to stdout as well. */
 #include "kit/cuda/gpu.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "sys/child.h"
-
-#include <dirent.h>
-#include <string.h>
-#include <unistd.h>
 
 #define TIMEOUT_MS 15000 /* the first question after boot loads the driver: seconds */
 #define MOST 4096        /* lines that are read; no host has so many devices or processes */

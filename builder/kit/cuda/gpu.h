@@ -8,11 +8,8 @@
 #ifndef WS_KIT_CUDA_GPU_H
 #define WS_KIT_CUDA_GPU_H
 
-#include "base/arena.h"
 #include "base/user_env.h"
 #include "model/arch.h"
-
-#include <stdint.h>
 
 /** One device. */
 struct ws_gpu {

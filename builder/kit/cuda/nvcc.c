@@ -1,14 +1,9 @@
 #include "kit/cuda/nvcc.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "kit/cuda/parts.h"
 #include "store/answer_cache.h"
 #include "store/results.h"
-#include "store/store.h"
-#include "sys/child.h"
-
-#include <string.h>
 
 /* Changes when what is remembered does. */
 #define DRYRUN_MEMORY "wheelsmith.nvcc-dryrun/1"

@@ -10,7 +10,6 @@
 #ifndef WS_KIT_CUDA_NVCC_H
 #define WS_KIT_CUDA_NVCC_H
 
-#include "base/text.h"
 #include "kit/cuda/cuda.h"
 
 /** "12.4" and "12.4.131": the release of the nvcc of the toolkit at @a root. */

@@ -1,14 +1,7 @@
 /* parts.c - two tables: which file a part is, and in which folders it may be. */
 #include "kit/cuda/parts.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/text.h"
-
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* This host's folders. */
 #ifdef __aarch64__

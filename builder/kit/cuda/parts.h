@@ -11,9 +11,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum ws_cuda_part {
 	WS_CUDA_NVCC,
 	WS_CUDA_PROFILE,

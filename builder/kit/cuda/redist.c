@@ -1,12 +1,8 @@
 #include "kit/cuda/redist.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "net/download.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define NVIDIA "https://developer.download.nvidia.com/compute/cuda/redist"
 #ifdef __aarch64__ /* nvcc runs on this host, whatever its target */

@@ -12,7 +12,6 @@
 #ifndef WS_KIT_CUDA_REDIST_H
 #define WS_KIT_CUDA_REDIST_H
 
-#include "base/crypto.h"
 #include "fetch/fetch.h"
 #include "model/kit_def.h"
 

@@ -1,14 +1,10 @@
 /* floor.c - stubs out of the list, objects out of the bridge, one tree of both. */
 #include "kit/floor/floor.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "elf/exports.h"
 #include "elf/stub.h"
 #include "sys/child.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Raise it when the same list, sources and compiler would make another tree. */
 #define MAKING "wheelsmith.floor/1"

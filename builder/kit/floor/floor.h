@@ -12,7 +12,6 @@
 #define WS_KIT_FLOOR_FLOOR_H
 
 #include "kit/hostcc/hostcc.h"
-#include "model/machine.h"
 #include "store/tree.h"
 
 struct ws_floor_kit {

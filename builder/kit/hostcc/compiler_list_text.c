@@ -1,10 +1,6 @@
 /* compiler_list_text.c - a compiler begins with its path; its fields follow. */
 #include "kit/hostcc/compiler_list_text.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
 #define HOST "wheelsmith.host/1"
 
 static void

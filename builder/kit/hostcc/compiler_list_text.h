@@ -7,7 +7,6 @@
 #ifndef WS_KIT_HOSTCC_COMPILER_LIST_TEXT_H
 #define WS_KIT_HOSTCC_COMPILER_LIST_TEXT_H
 
-#include "base/text.h"
 #include "kit/hostcc/hostcc.h"
 
 /** The parts of a host that compiling depends on. */

@@ -1,11 +1,6 @@
 #include "kit/hostcc/hostcc.h"
 
-#include "base/text.h"
 #include "sys/child.h"
-#include "sys/host.h"
-
-#include <dirent.h>
-#include <string.h>
 
 #define LONGEST ((size_t)1 << 20)
 

@@ -9,7 +9,6 @@
 #ifndef WS_KIT_HOSTCC_HOSTCC_H
 #define WS_KIT_HOSTCC_HOSTCC_H
 
-#include "base/arena.h"
 #include "model/facts.h"
 #include "store/ledger.h"
 #include "sys/host.h"

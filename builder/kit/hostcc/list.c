@@ -3,17 +3,10 @@
  * Options": -print-prog-name, -dumpspecs; "Overall Options": -v) and hashed through the file cache
  * of the ledger. Headers and what is linked are not part of it: actions name those files
  * themselves. */
-#include "base/arena.h"
 #include "base/event.h"
 #include "base/fs.h"
 #include "kit/hostcc/hostcc.h"
-#include "model/machine.h"
 #include "store/answer_cache.h"
-
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- listing ---- */
 

@@ -4,18 +4,12 @@
  * first of suffixes.extensions is used then. Which interpreters to ask is decided in find.c. */
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "kit/python/python.h"
-#include "model/machine.h"
 #include "store/answer_cache.h"
 
 #include <elf.h>
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- what every answer must hold, and build-details.json ---- */
 

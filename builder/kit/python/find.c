@@ -1,14 +1,8 @@
 /* find.c - the interpreter for a tag, among the files of this host that look like one. A name can
  * be wrong and an interpreter broken, and asking one takes 20 ms: names rule candidates out, and
  * only those that remain are asked. */
-#include "base/arena.h"
 #include "base/fs.h"
 #include "kit/python/python.h"
-
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- candidates: python3, python3.11 and python3.13t on PATH, and the versions of pyenv, which
  * puts only shims on PATH. ---- */

@@ -8,7 +8,6 @@
 #include "wheel/wheel.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define LARGEST_HEADER ((size_t)16 << 20)
 #define SETTLED_S 2 /* younger files may change again within one tick of their clock */

@@ -10,8 +10,6 @@
 #ifndef WS_KIT_PYTHON_PYTHON_H
 #define WS_KIT_PYTHON_PYTHON_H
 
-#include "base/arena.h"
-#include "base/user_env.h"
 #include "model/wheel_name.h"
 #include "store/tree.h"
 

@@ -1,18 +1,14 @@
 #include "kit/torch/exports.h"
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "elf/exports.h"
 #include "fetch/shared_downloads.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
-#include "store/tree.h"
 #include "sys/child.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <glob.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define BROUGHT "wheelsmith.brought/1"
 

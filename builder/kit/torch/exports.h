@@ -12,7 +12,6 @@
 
 #include "fetch/fetch.h"
 #include "kit/torch/torch.h"
-#include "model/lock.h"
 
 /** The file name of a shipped list: "torch-2.11.0.zst", "torch-2.11.0-aarch64.zst". */
 const char *ws_torch_exports_name(

@@ -1,16 +1,12 @@
 #include "kit/torch/torch.h"
 
-#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "elf/torch_abi.h"
 #include "fetch/shared_downloads.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
 #include "store/answer_cache.h"
 #include "wheelfile/opened_wheel.h"
-
-#include <string.h>
 
 #define SCHEMA "wheelsmith.torch-kit/1"
 

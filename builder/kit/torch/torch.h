@@ -14,8 +14,6 @@
 #include "kit/python/python.h"
 #include "model/facts.h"
 #include "model/lock.h"
-#include "model/machine.h"
-#include "store/tree.h"
 
 struct ws_fetch;
 

@@ -2,12 +2,9 @@
  * are none. */
 #include "kit/torch/wheel.h"
 
-#include "base/text.h"
 #include "net/index_config.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PACKAGE "torch"
 

@@ -8,10 +8,8 @@
 #ifndef WS_KIT_TORCH_WHEEL_H
 #define WS_KIT_TORCH_WHEEL_H
 
-#include "base/arena.h"
 #include "fetch/fetch.h"
 #include "model/facts.h"
-#include "model/machine.h"
 #include "net/index.h"
 
 /** A wheel of CPython on Linux. */

@@ -1,11 +1,9 @@
 /* bucket.c - S3's REST API: GetObject, PutObject, DeleteObject and multipart uploads. */
 #include "publish/bucket/bucket.h"
 
-#include "base/crypto.h"
 #include "base/fs.h"
 #include "publish/render.h"
 
-#include <string.h>
 #include <time.h>
 
 #define PART_BYTES ((uint64_t)16 << 20)

@@ -3,10 +3,6 @@
 #include "base/fs.h"
 #include "sys/clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #define DEAD_AFTER_S 10
 #define SLOWEST_BYTES_PER_S (64 << 10)
 #define LONGEST_ALLOWANCE_S 3600

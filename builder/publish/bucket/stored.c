@@ -1,14 +1,8 @@
 #include "publish/bucket/stored.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "publish/bucket/publish_lock.h"
 #include "publish/folder/lists.h"
-
-#include <dirent.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LARGEST_LIST ((size_t)64 << 20)
 #define PAGES_FOR_MINUTES "max-age=600"

@@ -1,18 +1,11 @@
 #include "publish/folder/audit.h"
 
-#include "archive/zip.h"
-#include "base/arena.h"
 #include "base/fs.h"
-#include "base/source.h"
 #include "publish/folder/lists.h"
 #include "publish/variant_wheel.h"
 #include "wheelfile/dist_info.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct search {
 	const struct ws_index_folder *t;

@@ -15,10 +15,8 @@
 #ifndef WS_PUBLISH_FOLDER_AUDIT_H
 #define WS_PUBLISH_FOLDER_AUDIT_H
 
-#include "base/crypto.h"
 #include "publish/catalog.h"
 #include "publish/folder/index_folder.h"
-#include "sys/stop.h"
 
 /** Moves a stray to the folder ".stray". */
 bool ws_index_stray_move(const struct ws_index_folder *t, const char *path, struct ws_err *err);

@@ -3,13 +3,9 @@
 #include "base/fs.h"
 #include "sys/flock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WAIT_MS 50
 #define NUMBER_DIGITS 9 /* at most, so that the next number fits a long */

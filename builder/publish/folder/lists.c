@@ -4,8 +4,6 @@
 #include "publish/catalog.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- manifest.json ---- */

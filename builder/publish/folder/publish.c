@@ -1,18 +1,13 @@
 #include "publish/folder/publish.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "publish/admit.h"
-#include "publish/catalog.h"
 #include "publish/folder/audit.h"
 #include "publish/folder/lists.h"
 #include "publish/folder/snapshot.h"
 #include "publish/variant_wheel.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 struct publishing {
 	const struct ws_index_order *order;

@@ -7,7 +7,6 @@
 #ifndef WS_PUBLISH_FOLDER_PUBLISH_H
 #define WS_PUBLISH_FOLDER_PUBLISH_H
 
-#include "base/crypto.h"
 #include "publish/folder/index_folder.h"
 #include "store/ledger.h"
 

@@ -1,14 +1,11 @@
 /* snapshot.c - the texts of pages are render.h's; path_wheels.h selects the wheels of each path. */
 #include "publish/folder/snapshot.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "publish/folder/lists.h"
 #include "publish/path_wheels.h"
 #include "publish/render.h"
 #include "publish/variant_wheel.h"
-
-#include <string.h>
 
 typedef WS_VEC(const char *) names;
 

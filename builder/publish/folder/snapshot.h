@@ -8,7 +8,6 @@
 #define WS_PUBLISH_FOLDER_SNAPSHOT_H
 
 #include "publish/catalog.h"
-#include "publish/folder/index_folder.h"
 #include "publish/folder/publish.h"
 
 struct ws_index_snapshot {

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""A file includes no header that another of its headers brings already. --write: drops those lines."""
+import glob
+import re
+import sys
+
+LINE = re.compile(r'^#include "([^"]+)"\n|^#include <([^>]+)>\n', re.M)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def listed(text):
+    return [quoted or system for quoted, system in LINE.findall(text)]
+
+
+def brings(header, lists, seen):
+    for name in lists.get(header, []):
+        if name not in seen:
+            seen.add(name)
+            brings(name, lists, seen)
+    return seen
+
+
+def main():
+    files = sorted(glob.glob("builder/**/*.[ch]", recursive=True))
+    lists = {path.removeprefix("builder/"): listed(read(path)) for path in files}
+    bad = 0
+    for path in files:
+        text, own = read(path), path.removeprefix("builder/")
+        kept = list(lists[own])
+        for name in lists[own]:
+            others = [other for other in kept if other != name]
+            if own[:-1] + "h" != name and any(name in brings(other, lists, set()) for other in others):
+                kept.remove(name)
+        for name in set(lists[own]) - set(kept):
+            print(f"{path}: {name} comes with another of its headers", file=sys.stderr)
+            text = re.sub(rf'^#include ["<]{re.escape(name)}[">]\n', "", text, flags=re.M)
+            bad = 1
+        if "--write" in sys.argv and text != read(path):
+            with open(path, "w") as file:
+                file.write(re.sub(r"\n{3,}", "\n\n", text))
+    sys.exit(bad)
+
+
+main()
