@@ -4,7 +4,7 @@
 #include "cli/session.h"
 #include "cli/typed.h"
 #include "judge/order.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "net/download.h"
 #include "net/url.h"
 #include "report/format.h"

@@ -4,7 +4,7 @@
 #include "cli/session.h"
 #include "fetch/git.h"
 #include "judge/order.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "make/pack.h"
 
 #include <sys/prctl.h>
@@ -56,7 +56,7 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	return ws_torch_exports_make(&s->fetch, &s->facts, s->program, &version, machine, path, err);
 }
 
-/* The export list of libraries, as order.json says (kit/torch/exports_child.h). */
+/* The export list of libraries, as order.json says (kit/torch/export_lists.h). */
 static bool
 names(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
 	struct ws_err *err)

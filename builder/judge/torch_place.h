@@ -9,7 +9,7 @@
 
 #include "judge/order.h"
 #include "kit/hostcc/hostcc.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 
 /** The options that all places of one order share. */
 struct ws_verify_asked {

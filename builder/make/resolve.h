@@ -10,7 +10,7 @@
 
 #include "fetch/source.h"
 #include "kit/floor/floor.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "make/context.h"
 #include "make/pins.h"
 #include "plan/plan.h"

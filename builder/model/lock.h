@@ -48,7 +48,7 @@ struct ws_pin_torch {
  * this, not enforced. */
 struct ws_pin_exports {
 	const char *torch;      /**< as in the matrix */
-	const char *definition; /**< over all that determines the list (kit/torch/exports.h) */
+	const char *definition; /**< over all that determines the list (kit/torch/export_lists.h) */
 	const char *tree;       /**< digest of the tree that holds it */
 };
 

@@ -15,7 +15,7 @@
 #include "config/kit_def.h"
 #include "fetch/fetch.h"
 #include "kit/cuda/cuda.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "kit/torch/torch.h"
 #include "net/debian.h"
 #include "net/index.h"

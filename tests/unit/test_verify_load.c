@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "compile.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "verify/symbols.h"
 
 static const char facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";

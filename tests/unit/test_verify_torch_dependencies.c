@@ -4,7 +4,7 @@
 
 #include "compile.h"
 #include "elf/stub.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "verify/symbols.h"
 
 static const char *const releases[] = {"2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0",

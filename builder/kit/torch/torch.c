@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "elf/torch_abi.h"
 #include "fetch/shared_downloads.h"
-#include "kit/torch/wheel.h"
+#include "kit/torch/torch_wheel.h"
 #include "net/index_config.h"
 #include "store/answer_cache.h"
 #include "wheelfile/opened_wheel.h"

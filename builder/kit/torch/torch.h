@@ -3,8 +3,8 @@
  *
  * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
  * two small libraries answer what the headers do not say: the C++ ABI and pybind11's ids. All
- * Pythons share one kit. A torch installed in an interpreter serves as well. wheel.h lists the
- * releases.
+ * Pythons share one kit. A torch installed in an interpreter serves as well. torch_wheel.h lists
+ * the releases.
  *
  * The tree: include/ as in the wheel, version.py, kit.json (the measured values).
  */

@@ -1,9 +1,9 @@
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 
 #include "base/fs.h"
 #include "elf/exports.h"
 #include "fetch/shared_downloads.h"
-#include "kit/torch/wheel.h"
+#include "kit/torch/torch_wheel.h"
 #include "net/index_config.h"
 #include "sys/child.h"
 #include "wheelfile/opened_wheel.h"

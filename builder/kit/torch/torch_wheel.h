@@ -1,12 +1,12 @@
 /**
- * wheel.h - chooses a wheel of a torch release for its kit
+ * torch_wheel.h - chooses a wheel of a torch release for its kit
  *
  * An index has a wheel for every Python, and PyTorch's own index several builds of each.
  * Headers and ABI are the same for all Pythons of one build, so the choice is one of convenience
  * but always the same. Opening it is opened_wheel.h's.
  */
-#ifndef WS_KIT_TORCH_WHEEL_H
-#define WS_KIT_TORCH_WHEEL_H
+#ifndef WS_KIT_TORCH_TORCH_WHEEL_H
+#define WS_KIT_TORCH_TORCH_WHEEL_H
 
 #include "fetch/fetch.h"
 #include "model/facts.h"

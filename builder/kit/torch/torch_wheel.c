@@ -1,6 +1,6 @@
-/* wheel.c - from the pages of an index to the wheels of one build, and what to say when there
+/* torch_wheel.c - from the pages of an index to the wheels of one build, and what to say when there
  * are none. */
-#include "kit/torch/wheel.h"
+#include "kit/torch/torch_wheel.h"
 
 #include "net/index_config.h"
 

@@ -1,5 +1,5 @@
 /**
- * exports.h - the export lists of a torch release and of the libraries beside it
+ * export_lists.h - the export lists of a torch release and of the libraries beside it
  *
  * Lists of known releases ship with the program; others are made from the wheels, or from the
  * libraries of an installed torch. The whole libraries are needed, 500 to 800 MB packed: the names
@@ -7,8 +7,8 @@
  * through a scratch file, and a child process reads them: `wheelsmith internal names`, @a program.
  * The format of a list is elf/exports.h's.
  */
-#ifndef WS_KIT_TORCH_EXPORTS_H
-#define WS_KIT_TORCH_EXPORTS_H
+#ifndef WS_KIT_TORCH_EXPORT_LISTS_H
+#define WS_KIT_TORCH_EXPORT_LISTS_H
 
 #include "fetch/fetch.h"
 #include "kit/torch/torch.h"

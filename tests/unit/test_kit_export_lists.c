@@ -1,10 +1,10 @@
-/* test_kit_exports.c - export lists of small wheels, one for each Python. */
+/* test_kit_export_lists.c - export lists of small wheels, one for each Python. */
 #include "test.h"
 
 #include "base/fs.h"
 #include "compile.h"
 #include "elf/exports.h"
-#include "kit/torch/exports.h"
+#include "kit/torch/export_lists.h"
 #include "kit_scene.h"
 
 static const char *
