@@ -125,7 +125,8 @@ read_end(struct ws_zip *zip, struct ws_str tail, struct end *end, struct ws_err 
 /* ---- one entry of the directory ---- */
 
 /* Why the extra fields [4.5] cannot be read in one way; NULL: they can. The zip64 field holds what
- * the header lacks, in this order, and nothing else [4.5.3]. */
+ * the header lacks, in this order, and nothing else [4.5.3]; CPython before 3.11.4 repeats both
+ * sizes of a header that lacks none. */
 const char *
 ws_zip_read_extra(struct ws_str extra, struct ws_zip_wide *wide)
 {
@@ -145,7 +146,9 @@ ws_zip_read_extra(struct ws_str extra, struct ws_zip_wide *wide)
 		if (id == EXTRA_UNICODE_PATH) {
 			return "an extra field gives it a second name";
 		}
-		if (id == EXTRA_ZIP64 && (widened || len != wanted)) {
+		bool repeats = wanted == 0 && len == 16 && ws_zip_number(at, 8) == wide->size
+			&& ws_zip_number(at + 8, 8) == wide->packed;
+		if (id == EXTRA_ZIP64 && !repeats && (widened || len != wanted)) {
 			return "its zip64 field is not what its header asks for";
 		}
 		for (size_t i = 0; id == EXTRA_ZIP64 && i < WS_LEN(fields); i++) {

@@ -154,6 +154,7 @@ def sound():
                 later("a", TEXT, magic=magic, wide=wide), B)
     yield "zip64-local", archive(Entry("a", TEXT, local=dict(packed=WIDE, size=WIDE),
                                        local_extra=extra(1, struct.pack("<QQ", size, packed))))
+    yield "zip64-repeats", archive(Entry("a", TEXT, local_extra=extra(1, struct.pack("<QQ", size, packed))))
     yield "zip64-central", archive(Entry(
         "a", TEXT, central=dict(packed=WIDE, size=WIDE, offset=WIDE),
         central_extra=extra(1, struct.pack("<QQQ", size, packed, 0))))
@@ -204,6 +205,8 @@ def hostile():
     yield "zip64", "zip64-elsewhere", archive(A, wide=dict(at=4))
     yield "zip64", "zip64-unasked", archive(
         Entry("a", TEXT, central_extra=extra(1, struct.pack("<Q", 5))))
+    yield "zip64", "zip64-repeats-else", archive(
+        Entry("a", TEXT, local_extra=extra(1, struct.pack("<QQ", size, len(packed) + 1))))
     yield "zip64", "zip64-missing", archive(Entry("a", TEXT, central=dict(size=WIDE)))
     yield "zip64", "zip64-short", archive(Entry("a", TEXT, central=dict(size=WIDE, packed=WIDE),
                                                 central_extra=extra(1, struct.pack("<Q", size))))
