@@ -388,7 +388,7 @@ fill_limits(const struct ws_zip_limits *given)
 }
 
 bool
-ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
+ws_zip_open(struct ws_byte_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
 	struct ws_zip *zip, struct ws_err *err)
 {
 	*zip = (struct ws_zip){.source = source, .limits = fill_limits(limits)};

@@ -6,7 +6,7 @@
  * directory describes in the same way; names are plain paths below a folder; sizes and CRC hold.
  * Any other archive is refused with an error that names the entry and the difference.
  *
- * Reads from a struct ws_source, so members of a remote wheel cost a few range requests. Writes no
+ * Reads from a struct ws_byte_source, so members of a remote wheel cost a few range requests. Writes no
  * files: bytes go to a struct ws_zip_sink. wheel/ writes zips.
  *
  * Format: PKWARE's APPNOTE.TXT 6.3.10. zip64 is read; encryption, spanning, methods other than
@@ -16,8 +16,8 @@
 #ifndef WS_ARCHIVE_ZIP_H
 #define WS_ARCHIVE_ZIP_H
 
+#include "base/byte_source.h"
 #include "base/crypto.h"
-#include "base/source.h"
 #include "base/text.h"
 
 #include <sys/types.h>
@@ -52,7 +52,7 @@ struct ws_zip_limits {
 
 /** An open archive. Borrows the source. */
 struct ws_zip {
-	struct ws_source *source;
+	struct ws_byte_source *source;
 	struct ws_zip_limits limits;
 	const struct ws_zip_entry *entries; /**< in the order of the archive */
 	size_t count;
@@ -79,8 +79,8 @@ struct ws_zip_sink {
  * Reads the directory and checks all that needs no entry's own bytes. Two reads of the
  * source, one when the directory lies in the tail. @a limits may be NULL. Entries are @a a's.
  */
-bool ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
-	struct ws_zip *zip, struct ws_err *err);
+bool ws_zip_open(struct ws_byte_source *source, const struct ws_zip_limits *limits,
+	struct ws_arena *a, struct ws_zip *zip, struct ws_err *err);
 
 /** The entry of this exact name, or NULL. */
 const struct ws_zip_entry *ws_zip_find(const struct ws_zip *zip, const char *name);

@@ -115,7 +115,7 @@ ask_by_offset(struct tail *t, struct ws_err *err)
 }
 
 static bool read_spans(
-	struct ws_source *source, const struct ws_span *spans, size_t count, struct ws_err *err);
+	struct ws_byte_source *source, const struct ws_span *spans, size_t count, struct ws_err *err);
 
 enum ws_range_source_result
 ws_range_source_open(struct ws_http *http, const char *url, uint64_t tail_bytes, struct ws_arena *a,
@@ -336,7 +336,8 @@ fetch_parts(struct reading *g, struct ws_arena *a, struct ws_err *err)
 }
 
 static bool
-read_spans(struct ws_source *source, const struct ws_span *spans, size_t count, struct ws_err *err)
+read_spans(
+	struct ws_byte_source *source, const struct ws_span *spans, size_t count, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_range_source *r = (struct ws_range_source *)source;

@@ -1,7 +1,7 @@
 /**
  * range_source.h - parts of a file on a server, by range requests
  *
- * A struct ws_source for the zip reader. Opening requests the last bytes; the reply has length and
+ * A struct ws_byte_source for the zip reader. Opening requests the last bytes; the reply has length and
  * version. HEAD is not used, because signed URLs refuse it. Every reply must be for exactly the
  * requested bytes of the same file. The file's digest does not cover such bytes: callers check
  * members against RECORD. Whole files: download.h.
@@ -9,7 +9,7 @@
 #ifndef WS_NET_RANGE_SOURCE_H
 #define WS_NET_RANGE_SOURCE_H
 
-#include "base/source.h"
+#include "base/byte_source.h"
 #include "net/http.h"
 
 enum ws_range_source_result {
@@ -19,7 +19,7 @@ enum ws_range_source_result {
 };
 
 struct ws_range_source {
-	struct ws_source source; /**< first */
+	struct ws_byte_source source; /**< first */
 	struct ws_http *http;
 	const char *url;
 	char version[200];    /**< strong ETag, else Last-Modified; "": neither */

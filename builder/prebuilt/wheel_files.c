@@ -76,7 +76,7 @@ refuse_pythons(const struct getting *g, const struct ws_product *product,
  * that it requires are not checked here: missing symbols are better evidence. The judge refuses a
  * file that cannot be read. */
 static void
-check_labels(const struct getting *g, struct ws_wheel_wish *wish, struct ws_source *source)
+check_labels(const struct getting *g, struct ws_wheel_wish *wish, struct ws_byte_source *source)
 {
 	struct ws_dist_info info;
 	struct ws_zip zip;

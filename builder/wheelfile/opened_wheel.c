@@ -118,8 +118,8 @@ find_record(const struct ws_zip *zip)
 }
 
 static bool
-open_zip(
-	struct ws_opened_wheel *w, struct ws_source *source, struct ws_arena *a, struct ws_err *err)
+open_zip(struct ws_opened_wheel *w, struct ws_byte_source *source, struct ws_arena *a,
+	struct ws_err *err)
 {
 	if (!ws_zip_open(source, NULL, a, &w->zip, err)) {
 		return false;

@@ -8,12 +8,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct memory {
-	struct ws_source source;
+	struct ws_byte_source source;
 	const uint8_t *data;
 };
 
 static bool
-read_memory(struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err)
+read_memory(
+	struct ws_byte_source *self, const struct ws_span *spans, size_t count, struct ws_err *err)
 {
 	const struct memory *memory = (const struct memory *)self;
 	for (size_t i = 0; i < count; i++) {

@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "archive/zip.h"
+#include "base/byte_source.h"
 #include "base/fs.h"
-#include "base/source.h"
 #include "base/text.h"
 #include "sys/child.h"
 
@@ -95,7 +95,7 @@ all_of(const struct ws_zip *zip, struct ws_arena *a)
 
 /* Opens the archive and reads all of it. */
 static bool
-judge(struct ws_source *source, struct ws_arena *a, struct taker *t, struct ws_err *err)
+judge(struct ws_byte_source *source, struct ws_arena *a, struct taker *t, struct ws_err *err)
 {
 	struct ws_zip zip;
 	bool fine = ws_zip_open(source, NULL, a, &zip, err)
@@ -106,7 +106,7 @@ judge(struct ws_source *source, struct ws_arena *a, struct taker *t, struct ws_e
 
 /* A source that hands a file out in small pieces and counts what it was asked for. */
 struct crumbs {
-	struct ws_source source;
+	struct ws_byte_source source;
 	struct ws_file_source file;
 	size_t piece_bytes, calls, spans;
 	uint64_t bytes;
@@ -132,7 +132,8 @@ crumble(void *self, const void *bytes, size_t len, struct ws_err *err)
 }
 
 static bool
-read_crumbs(struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err)
+read_crumbs(
+	struct ws_byte_source *self, const struct ws_span *spans, size_t count, struct ws_err *err)
 {
 	struct crumbs *crumbs = (struct crumbs *)self;
 	crumbs->calls++;

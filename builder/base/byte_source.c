@@ -1,5 +1,5 @@
-/* source.c - pread in pieces. */
-#include "base/source.h"
+/* byte_source.c - pread in pieces. */
+#include "base/byte_source.h"
 
 #include "base/fs.h"
 
@@ -46,7 +46,8 @@ read_span(const struct ws_file_source *file, const struct ws_span *span, struct 
 }
 
 static bool
-read_spans(struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err)
+read_spans(
+	struct ws_byte_source *self, const struct ws_span *spans, size_t count, struct ws_err *err)
 {
 	const struct ws_file_source *file = (const struct ws_file_source *)self;
 	for (size_t i = 0; i < count; i++) {
@@ -68,7 +69,7 @@ ws_file_source_open(const char *path, struct ws_file_source *file, struct ws_err
 	if (file->fd < 0) {
 		return false;
 	}
-	file->source = (struct ws_source){
+	file->source = (struct ws_byte_source){
 		.name = path, .size = (uint64_t)file->opened.st_size, .read = read_spans};
 	return true;
 }

@@ -1,11 +1,11 @@
 /**
- * source.h - bytes at offsets: a local file, or a remote one read by ranges
+ * byte_source.h - bytes at offsets: a local file, or a remote one read by ranges
  *
  * The zip reader reads from a source. A read streams: bytes arrive in order in pieces of any size,
  * so nothing as large as a library needs to fit in memory. Remote sources: net/range_source.h.
  */
-#ifndef WS_BASE_SOURCE_H
-#define WS_BASE_SOURCE_H
+#ifndef WS_BASE_BYTE_SOURCE_H
+#define WS_BASE_BYTE_SOURCE_H
 
 #include "base/err.h"
 
@@ -24,7 +24,7 @@ struct ws_span {
 };
 
 /** Bytes at offsets: the first member of a file's or a remote's own struct. */
-struct ws_source {
+struct ws_byte_source {
 	const char *name; /**< for messages */
 	uint64_t size;    /**< bytes */
 	/**
@@ -32,13 +32,13 @@ struct ws_source {
 	 * than its size, or that changed since it was opened, is an error.
 	 */
 	bool (*read)(
-		struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err);
+		struct ws_byte_source *self, const struct ws_span *spans, size_t count, struct ws_err *err);
 };
 
 /* ---- a local file ---- */
 
 struct ws_file_source {
-	struct ws_source source; /**< hand out its address */
+	struct ws_byte_source source; /**< hand out its address */
 	int fd;
 	struct stat opened; /**< as it was then */
 };
