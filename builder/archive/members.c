@@ -48,24 +48,6 @@ ws_member_plain_name(const char *name, struct ws_arena *a)
 	return ws_arena_copy(a, name, len);
 }
 
-static bool
-check_name(struct ws_members *m, const char *name, struct ws_err *err)
-{
-	if (strlen(name) > NAME_MOST) {
-		return ws_members_refuse(m, err, "name-text", name, "it has %zu bytes", strlen(name));
-	}
-	for (const char *c = name; *c; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-			return ws_members_refuse(m, err, "name-text", name, "it holds a control character");
-		}
-	}
-	if (!ws_path_is_inside(name)) {
-		return ws_members_refuse(m, err, "name-path", name,
-			"it is absolute, leaves the folder or is not in its plain form");
-	}
-	return true;
-}
-
 static const char *
 kind_name(enum ws_member_kind kind)
 {
@@ -95,45 +77,51 @@ enter_parents(struct ws_members *m, const char *name, struct ws_err *err)
 	return true;
 }
 
-static bool
-check_again(struct ws_members *m, const struct ws_member *member,
-	const struct ws_member_seen *before, struct ws_err *err)
-{
-	if (before->kind != member->kind) {
-		return ws_members_refuse(m, err, "duplicate", member->name, "it was %s before, now %s",
-			kind_name(before->kind), kind_name(member->kind));
-	}
-	if (before->executable != member->executable || !ws_same(before->target, member->target)) {
-		return ws_members_refuse(
-			m, err, "duplicate", member->name, "its mode or target was another one before");
-	}
-	return true;
-}
-
 struct ws_member_seen *
 ws_members_enter(struct ws_members *m, const struct ws_member *member, struct ws_err *err)
 {
+	const char *name = member->name;
 	if (++m->count > m->limits.members) {
-		ws_members_refuse(m, err, "amount", member->name, "it has more than %ju members",
-			(uintmax_t)m->limits.members);
+		ws_members_refuse(
+			m, err, "amount", name, "it has more than %ju members", (uintmax_t)m->limits.members);
 		return NULL;
 	}
-	if (!check_name(m, member->name, err)) {
+	if (strlen(name) > NAME_MOST) {
+		ws_members_refuse(m, err, "name-text", name, "it has %zu bytes", strlen(name));
 		return NULL;
 	}
-	struct ws_member_seen *seen = ws_map_get(&m->seen, member->name);
+	if (ws_has_control(name)) {
+		ws_members_refuse(m, err, "name-text", name, "it holds a control character");
+		return NULL;
+	}
+	if (!ws_path_is_inside(name)) {
+		ws_members_refuse(m, err, "name-path", name,
+			"it is absolute, leaves the folder or is not in its plain form");
+		return NULL;
+	}
+	struct ws_member_seen *seen = ws_map_get(&m->seen, name);
+	if (seen && seen->kind != member->kind) {
+		ws_members_refuse(m, err, "duplicate", name, "it was %s before, now %s",
+			kind_name(seen->kind), kind_name(member->kind));
+		return NULL;
+	}
 	if (seen) {
 		seen->again = true;
-		return check_again(m, member, seen, err) ? seen : NULL;
+		bool same = seen->executable == member->executable && ws_same(seen->target, member->target);
+		return same
+				|| ws_members_refuse(
+					m, err, "duplicate", name, "its mode or target was another one before")
+			? seen
+			: NULL;
 	}
-	if (!enter_parents(m, member->name, err)) {
+	if (!enter_parents(m, name, err)) {
 		return NULL;
 	}
 	seen = WS_NEW(m->a, struct ws_member_seen);
 	seen->kind = member->kind;
 	seen->executable = member->executable;
 	seen->target = ws_arena_strdup(m->a, member->target);
-	ws_map_put(&m->seen, ws_arena_strdup(m->a, member->name), seen, m->a);
+	ws_map_put(&m->seen, ws_arena_strdup(m->a, name), seen, m->a);
 	return seen;
 }
 

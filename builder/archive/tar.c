@@ -44,15 +44,6 @@ read_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, si
 	return (la_ssize_t)len;
 }
 
-/* ARCHIVE_WARN: libarchive would run a program as the filter. */
-static bool
-choose_format(struct archive *archive)
-{
-	return archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK
-		&& archive_write_add_filter_zstd(archive) == ARCHIVE_OK
-		&& archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK;
-}
-
 struct ws_tar *
 ws_tar_begin(int fd, const char *name, struct ws_arena *a, struct ws_err *err)
 {
@@ -61,7 +52,10 @@ ws_tar_begin(int fd, const char *name, struct ws_arena *a, struct ws_err *err)
 	tar->fd = fd;
 	tar->archive = archive_write_new();
 	tar->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	if (!tar->archive || !choose_format(tar->archive)) {
+	/* ARCHIVE_WARN: libarchive would run a program as the filter. */
+	if (!tar->archive || archive_write_set_format_pax_restricted(tar->archive) != ARCHIVE_OK
+		|| archive_write_add_filter_zstd(tar->archive) != ARCHIVE_OK
+		|| archive_write_set_bytes_in_last_block(tar->archive, 1) != ARCHIVE_OK) {
 		ws_err_set(err, WS_ERR_INTERNAL, "this libarchive cannot write all that is needed (%s)",
 			archive_version_details());
 	} else if (archive_write_open(tar->archive, tar, NULL, read_packed, NULL) == ARCHIVE_OK) {
@@ -71,17 +65,6 @@ ws_tar_begin(int fd, const char *name, struct ws_arena *a, struct ws_err *err)
 	}
 	ws_tar_drop(tar);
 	return NULL;
-}
-
-static bool
-write_header(struct ws_tar *tar, struct archive_entry *entry, struct ws_err *err)
-{
-	locale_t before = tar->utf8 ? uselocale(tar->utf8) : (locale_t)0;
-	bool written = archive_write_header(tar->archive, entry) == ARCHIVE_OK;
-	if (tar->utf8) {
-		uselocale(before);
-	}
-	return (written && !tar->fault) || fail(tar, err);
 }
 
 /* A member's header; @a target is a link's, else NULL. */
@@ -98,9 +81,13 @@ open_member(struct ws_tar *tar, const char *name, const char *target, bool execu
 	if (target) {
 		archive_entry_set_symlink(entry, target);
 	}
-	bool written = write_header(tar, entry, err);
+	locale_t before = tar->utf8 ? uselocale(tar->utf8) : (locale_t)0;
+	bool written = archive_write_header(tar->archive, entry) == ARCHIVE_OK;
+	if (tar->utf8) {
+		uselocale(before);
+	}
 	archive_entry_free(entry);
-	return written;
+	return (written && !tar->fault) || fail(tar, err);
 }
 
 static bool
@@ -116,12 +103,16 @@ ws_tar_add(struct ws_tar *tar, const char *name, const void *bytes, size_t len, 
 	return open_member(tar, name, NULL, false, len, err) && write_piece(tar, bytes, len, err);
 }
 
-/* All that @a fd gives; what it was, in @a digest. */
-static bool
-write_contents(
-	struct ws_tar *tar, int fd, const char *path, struct ws_digest *digest, struct ws_err *err)
+bool
+ws_tar_add_file(struct ws_tar *tar, const char *name, const char *path, bool executable,
+	const char *sha256, struct ws_err *err)
 {
+	struct stat status;
 	char piece[PIECE_BYTES];
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, err);
+	if (fd < 0 || !open_member(tar, name, NULL, executable, (uint64_t)status.st_size, err)) {
+		return false;
+	}
 	struct ws_hasher *h = ws_hasher_make();
 	ssize_t got;
 	bool written = true;
@@ -131,20 +122,9 @@ write_contents(
 			written = write_piece(tar, piece, (size_t)got, err);
 		}
 	}
-	*digest = ws_hasher_finish(h);
-	return written && (got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path));
-}
-
-bool
-ws_tar_add_file(struct ws_tar *tar, const char *name, const char *path, bool executable,
-	const char *sha256, struct ws_err *err)
-{
-	struct stat status;
-	struct ws_digest digest;
-	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, err);
-	if (fd < 0 || !open_member(tar, name, NULL, executable, (uint64_t)status.st_size, err)
-		|| !write_contents(tar, fd, path, &digest, err)) {
-		return false;
+	struct ws_digest digest = ws_hasher_finish(h);
+	if (!written || got != 0) {
+		return written && ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
 	}
 	if (!ws_digest_is(&digest, sha256)) {
 		ws_err_set(err, WS_ERR_IO, "'%s' is damaged: its sha256 is %s", path, digest.hex);

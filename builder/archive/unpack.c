@@ -119,26 +119,16 @@ struct unpack {
 bool
 ws_unpack_format_of(const char *file, enum ws_unpack_format *format)
 {
-	static const struct {
-		const char *suffix;
-		enum ws_unpack_format format;
-	} suffixes[] = {
-		{".tar.gz", WS_UNPACK_TAR},
-		{".tgz", WS_UNPACK_TAR},
-		{".tar.xz", WS_UNPACK_TAR},
-		{".tar.zst", WS_UNPACK_TAR},
-		{".tar.bz2", WS_UNPACK_TAR},
-		{".tar", WS_UNPACK_TAR},
-		{".deb", WS_UNPACK_DEB},
-		{".zip", WS_UNPACK_ZIP},
-	};
-	for (size_t i = 0; i < WS_LEN(suffixes); i++) {
-		if (ws_ends_with(file, suffixes[i].suffix)) {
-			*format = suffixes[i].format;
+	static const char *const tars[] = {
+		".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tar"};
+	for (size_t i = 0; i < WS_LEN(tars); i++) {
+		if (ws_ends_with(file, tars[i])) {
+			*format = WS_UNPACK_TAR;
 			return true;
 		}
 	}
-	return false;
+	*format = ws_ends_with(file, ".deb") ? WS_UNPACK_DEB : WS_UNPACK_ZIP;
+	return *format == WS_UNPACK_DEB || ws_ends_with(file, ".zip");
 }
 
 /* Reports the message of libarchive. */
@@ -154,31 +144,24 @@ refuse_format(struct unpack *u, struct archive *archive, const char *name, struc
  * Each call returns ARCHIVE_WARN when libarchive would run a program to decode. An archive of
  * unknown origin must not start programs.
  */
-static bool
-choose_formats(struct archive *archive, enum ws_unpack_format format)
-{
-	if (format == WS_UNPACK_DEB) {
-		return archive_read_support_format_ar(archive) == ARCHIVE_OK;
-	}
-	return archive_read_support_format_tar(archive) == ARCHIVE_OK
-		&& archive_read_support_filter_gzip(archive) == ARCHIVE_OK
-		&& archive_read_support_filter_bzip2(archive) == ARCHIVE_OK
-		&& archive_read_support_filter_xz(archive) == ARCHIVE_OK
-		&& archive_read_support_filter_lzma(archive) == ARCHIVE_OK
-		&& archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
-}
-
 static struct archive *
 make_reader(enum ws_unpack_format format, struct ws_err *err)
 {
 	struct archive *archive = archive_read_new();
-	if (!archive || !choose_formats(archive, format)) {
-		archive_read_free(archive);
-		ws_err_set(err, WS_ERR_INTERNAL, "this libarchive cannot decode all that is needed (%s)",
-			archive_version_details());
-		return NULL;
+	if (archive && format == WS_UNPACK_DEB
+			? archive_read_support_format_ar(archive) == ARCHIVE_OK
+			: archive && archive_read_support_format_tar(archive) == ARCHIVE_OK
+				&& archive_read_support_filter_gzip(archive) == ARCHIVE_OK
+				&& archive_read_support_filter_bzip2(archive) == ARCHIVE_OK
+				&& archive_read_support_filter_xz(archive) == ARCHIVE_OK
+				&& archive_read_support_filter_lzma(archive) == ARCHIVE_OK
+				&& archive_read_support_filter_zstd(archive) == ARCHIVE_OK) {
+		return archive;
 	}
-	return archive;
+	archive_read_free(archive);
+	ws_err_set(err, WS_ERR_INTERNAL, "this libarchive cannot decode all that is needed (%s)",
+		archive_version_details());
+	return NULL;
 }
 
 /* Bytes of data.tar, for the inner reader. */
@@ -200,7 +183,8 @@ static bool
 open_data(struct unpack *u, struct ws_err *err)
 {
 	struct archive_entry *entry;
-	for (;;) {
+	const char *name = NULL;
+	while (!name || !ws_starts_with(name, "data.tar")) {
 		int code = archive_read_next_header(u->outer, &entry);
 		if (code == ARCHIVE_EOF) {
 			return ws_members_refuse(&u->members, err, "format", NULL, "it holds no data.tar");
@@ -208,19 +192,12 @@ open_data(struct unpack *u, struct ws_err *err)
 		if (code < ARCHIVE_WARN) {
 			return refuse_format(u, u->outer, NULL, err);
 		}
-		const char *name = archive_entry_pathname(entry);
-		if (name && ws_starts_with(name, "data.tar")) {
-			break;
-		}
+		name = archive_entry_pathname(entry);
 	}
 	u->inner = make_reader(WS_UNPACK_TAR, err);
-	if (!u->inner) {
-		return false;
-	}
-	if (archive_read_open(u->inner, u, NULL, read_outer, NULL) != ARCHIVE_OK) {
-		return refuse_format(u, u->inner, NULL, err);
-	}
-	return true;
+	return u->inner
+		&& (archive_read_open(u->inner, u, NULL, read_outer, NULL) == ARCHIVE_OK
+			|| refuse_format(u, u->inner, NULL, err));
 }
 
 static bool
@@ -269,11 +246,8 @@ read_contents(struct unpack *u, struct archive *archive, const struct ws_member 
 			&& (!first || u->sink->bytes(u->sink, piece, (size_t)got, err));
 	}
 	struct ws_digest digest = ws_hasher_finish(h);
-	if (fine && got < 0) {
-		return refuse_format(u, archive, member->name, err);
-	}
-	if (!fine) {
-		return false;
+	if (!fine || got < 0) {
+		return fine && refuse_format(u, archive, member->name, err);
 	}
 	if (first) {
 		seen->digest = digest;
@@ -297,45 +271,21 @@ read_member(
 	if (!member.name) {
 		return true;
 	}
-	if (!read_kind(u, entry, &member, err)) {
-		return false;
-	}
-	struct ws_member_seen *seen = ws_members_enter(&u->members, &member, err);
-	if (!seen) {
+	struct ws_member_seen *seen = NULL;
+	if (!read_kind(u, entry, &member, err)
+		|| !(seen = ws_members_enter(&u->members, &member, err))) {
 		return false;
 	}
 	if (u->sink->wants && !u->sink->wants(u->sink, &member)) {
 		return true;
 	}
-	if (!ws_members_check_link(&u->members, &member, err)) {
-		return false;
-	}
-	if (!seen->again && !u->sink->begin(u->sink, &member, err)) {
-		return false;
-	}
-	return member.kind != WS_MEMBER_FILE || read_contents(u, archive, &member, seen, err);
+	return ws_members_check_link(&u->members, &member, err)
+		&& (seen->again || u->sink->begin(u->sink, &member, err))
+		&& (member.kind != WS_MEMBER_FILE || read_contents(u, archive, &member, seen, err));
 }
 
 static bool
-read_members(struct unpack *u, struct archive *archive, struct ws_err *err)
-{
-	struct archive_entry *entry;
-	for (;;) {
-		int code = archive_read_next_header(archive, &entry);
-		if (code == ARCHIVE_EOF) {
-			return true;
-		}
-		if (code < ARCHIVE_WARN) {
-			return refuse_format(u, archive, NULL, err);
-		}
-		if (!read_member(u, archive, entry, err)) {
-			return false;
-		}
-	}
-}
-
-static bool
-unpack_file(struct unpack *u, int fd, enum ws_unpack_format format, struct ws_err *err)
+read_members(struct unpack *u, int fd, enum ws_unpack_format format, struct ws_err *err)
 {
 	u->outer = make_reader(format, err);
 	if (!u->outer) {
@@ -347,7 +297,16 @@ unpack_file(struct unpack *u, int fd, enum ws_unpack_format format, struct ws_er
 	if (format == WS_UNPACK_DEB && !open_data(u, err)) {
 		return false;
 	}
-	return read_members(u, u->inner ? u->inner : u->outer, err);
+	struct archive *archive = u->inner ? u->inner : u->outer;
+	struct archive_entry *entry;
+	int code;
+	while (
+		(code = archive_read_next_header(archive, &entry)) >= ARCHIVE_WARN && code != ARCHIVE_EOF) {
+		if (!read_member(u, archive, entry, err)) {
+			return false;
+		}
+	}
+	return code == ARCHIVE_EOF || refuse_format(u, archive, NULL, err);
 }
 
 bool
@@ -371,7 +330,7 @@ ws_unpack(const char *path, const char *name, enum ws_unpack_format format,
 	u->a = a;
 	u->sink = sink;
 	u->members = ws_members_begin(name, (uint64_t)status.st_size, limits, a);
-	bool fine = unpack_file(u, fd, format, err);
+	bool fine = read_members(u, fd, format, err);
 	archive_read_free(u->inner);
 	archive_read_free(u->outer);
 

@@ -50,21 +50,6 @@ struct end {
 	uint64_t directory_offset, directory_bytes;
 };
 
-/* The end record whose comment ends with the archive; NULL: none. Only sources may have a
- * comment. It must not hold the signature of an end record, because Python would use that one. */
-static const char *
-find_end(struct ws_str tail, bool is_sources)
-{
-	size_t most = is_sources ? END_BYTES + ZIP_FIELD_MOST : END_BYTES;
-	for (size_t back = END_BYTES; back <= most && back <= tail.n; back++) {
-		const char *at = tail.s + tail.n - back;
-		if (ws_zip_number(at, 4) == END_MAGIC && ws_zip_number(at + 20, 2) == back - END_BYTES) {
-			return memmem(at + END_BYTES, back - END_BYTES, "PK\5\6", 4) ? NULL : at;
-		}
-	}
-	return NULL;
-}
-
 /* Writers add the zip64 records when a value does not fit. Some (CPython) add them from 2 GiB on:
  * each narrow field holds the sentinel or the same value. The record has no "extensible data"
  * [4.3.14.1], where a second archive can hide. */
@@ -88,11 +73,20 @@ read_end64(const char *locator, const char *start, uint64_t offset, struct end *
 		&& ws_zip_number(record + 24, 8) == wide.count;
 }
 
+/* The end record is the one whose comment ends with the archive. Only sources may have a comment.
+ * It must not hold the signature of an end record, because Python would use that one. */
 static bool
 read_end(struct ws_zip *zip, struct ws_str tail, struct end *end, struct ws_err *err)
 {
-	const char *record = find_end(tail, zip->limits.is_sources);
-	if (!record) {
+	const char *record = NULL;
+	size_t most = zip->limits.is_sources ? END_BYTES + ZIP_FIELD_MOST : END_BYTES;
+	for (size_t back = END_BYTES; !record && back <= most && back <= tail.n; back++) {
+		const char *at = tail.s + tail.n - back;
+		if (ws_zip_number(at, 4) == END_MAGIC && ws_zip_number(at + 20, 2) == back - END_BYTES) {
+			record = at;
+		}
+	}
+	if (!record || memmem(record + END_BYTES, ws_zip_number(record + 20, 2), "PK\5\6", 4)) {
 		return ws_zip_refuse(zip, NULL, err, "no end record closes it; is it a zip archive?");
 	}
 	*end = (struct end){
@@ -274,22 +268,17 @@ by_offset(const void *x, const void *y)
 
 /* Byte order, but '/' before every other byte: the names below "a" follow "a" at once. */
 static int
-cmp_paths(const char *x, const char *y)
-{
-	while (*x && *x == *y) {
-		x++;
-		y++;
-	}
-	int left = *x == '/' ? 1 : *x == '\0' ? 0 : (unsigned char)*x + 1;
-	int right = *y == '/' ? 1 : *y == '\0' ? 0 : (unsigned char)*y + 1;
-	return left - right;
-}
-
-static int
 by_path(const void *x, const void *y)
 {
-	const struct ws_zip_entry *const *left = x, *const *right = y;
-	return cmp_paths((*left)->name, (*right)->name);
+	const char *left = (*(const struct ws_zip_entry *const *)x)->name;
+	const char *right = (*(const struct ws_zip_entry *const *)y)->name;
+	while (*left && *left == *right) {
+		left++;
+		right++;
+	}
+	int first = *left == '/' ? 1 : *left == '\0' ? 0 : (unsigned char)*left + 1;
+	int second = *right == '/' ? 1 : *right == '\0' ? 0 : (unsigned char)*right + 1;
+	return first - second;
 }
 
 /* Every byte before the directory belongs to one entry. The local extra fields may take 64 KiB, the
@@ -317,22 +306,6 @@ check_layout(
 }
 
 static bool
-check_names(struct ws_zip *zip, struct ws_err *err)
-{
-	for (size_t i = 1; i < zip->count; i++) {
-		const char *name = zip->by_name[i]->name, *before = zip->by_name[i - 1]->name;
-		size_t len = strlen(before);
-		if (strcmp(name, before) == 0) {
-			return ws_zip_refuse(zip, name, err, "two entries have this name");
-		}
-		if (strncmp(name, before, len) == 0 && name[len] == '/') {
-			return ws_zip_refuse(zip, name, err, "'%s' is a file", before);
-		}
-	}
-	return true;
-}
-
-static bool
 read_directory(struct ws_zip *zip, const struct end *end, struct ws_str directory,
 	struct ws_arena *a, struct ws_err *err)
 {
@@ -354,7 +327,17 @@ read_directory(struct ws_zip *zip, const struct end *end, struct ws_str director
 	qsort(by_name, count, sizeof(*by_name), by_path);
 	zip->entries = entries;
 	zip->by_name = by_name;
-	return check_names(zip, err) && check_layout(zip, entries, end->directory_offset, err);
+	for (size_t i = 1; i < count; i++) {
+		const char *name = by_name[i]->name, *before = by_name[i - 1]->name;
+		size_t len = strlen(before);
+		if (strcmp(name, before) == 0) {
+			return ws_zip_refuse(zip, name, err, "two entries have this name");
+		}
+		if (strncmp(name, before, len) == 0 && name[len] == '/') {
+			return ws_zip_refuse(zip, name, err, "'%s' is a file", before);
+		}
+	}
+	return check_layout(zip, entries, end->directory_offset, err);
 }
 
 /* ---- opening ---- */
@@ -374,25 +357,20 @@ read_at(struct ws_zip *zip, uint64_t offset, uint64_t len, struct ws_buf *out, s
 	return len == 0 || zip->source->read(zip->source, &span, 1, err);
 }
 
-static struct ws_zip_limits
-fill_limits(const struct ws_zip_limits *given)
-{
-	struct ws_zip_limits limits = given ? *given : (struct ws_zip_limits){0};
-	const uint64_t least = END_BYTES + ZIP_FIELD_MOST + LOCATOR64_BYTES + END64_BYTES;
-	limits.entries = limits.entries ? limits.entries : 200000;
-	limits.directory_bytes = limits.directory_bytes ? limits.directory_bytes : 64u << 20;
-	limits.total_bytes = limits.total_bytes ? limits.total_bytes : (uint64_t)16 << 30;
-	limits.ratio = limits.ratio ? limits.ratio : 250;
-	limits.tail_bytes = limits.tail_bytes > least ? limits.tail_bytes : least;
-	return limits;
-}
-
 bool
 ws_zip_open(struct ws_byte_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
 	struct ws_zip *zip, struct ws_err *err)
 {
-	*zip = (struct ws_zip){.source = source, .limits = fill_limits(limits)};
-	uint64_t len = zip->limits.tail_bytes < source->size ? zip->limits.tail_bytes : source->size;
+	const uint64_t least = END_BYTES + ZIP_FIELD_MOST + LOCATOR64_BYTES + END64_BYTES;
+	*zip = (struct ws_zip){.source = source};
+	struct ws_zip_limits *most = &zip->limits;
+	*most = limits ? *limits : *most;
+	most->entries = most->entries ? most->entries : 200000;
+	most->directory_bytes = most->directory_bytes ? most->directory_bytes : 64u << 20;
+	most->total_bytes = most->total_bytes ? most->total_bytes : (uint64_t)16 << 30;
+	most->ratio = most->ratio ? most->ratio : 250;
+	most->tail_bytes = most->tail_bytes > least ? most->tail_bytes : least;
+	uint64_t len = most->tail_bytes < source->size ? most->tail_bytes : source->size;
 	uint64_t offset = source->size - len;
 	WS_AUTO_BUF struct ws_buf tail = {0};
 	WS_AUTO_BUF struct ws_buf whole = {0}; /* the directory, where it is longer than the tail */

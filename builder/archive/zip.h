@@ -6,8 +6,8 @@
  * directory describes in the same way; names are plain paths below a folder; sizes and CRC hold.
  * Any other archive is refused with an error that names the entry and the difference.
  *
- * Reads from a struct ws_byte_source, so members of a remote wheel cost a few range requests. Writes no
- * files: bytes go to a struct ws_zip_sink. wheel/ writes zips.
+ * Reads from a struct ws_byte_source, so members of a remote wheel cost a few range requests.
+ * Writes no files: bytes go to a struct ws_zip_sink. wheel/ writes zips.
  *
  * Format: PKWARE's APPNOTE.TXT 6.3.10. zip64 is read; encryption, spanning, methods other than
  * stored and deflated, and devices are not. Archives of sources may have a comment and links, which
@@ -103,5 +103,8 @@ bool ws_zip_hash(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t
 /** Appends one entry's contents, at most @a limit bytes, to @a out. */
 bool ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit,
 	struct ws_buf *out, struct ws_err *err);
+
+/** The zlib that is loaded: "1.2.13". Another one may pack to other bytes. */
+const char *ws_zlib_version(void);
 
 #endif

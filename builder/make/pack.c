@@ -1,6 +1,5 @@
 #include "make/pack.h"
 
-#include "archive/inflate.h"
 #include "base/fs.h"
 #include "config/recipe.h"
 #include "judge/order.h"

@@ -1,8 +1,8 @@
 /**
  * range_source.h - parts of a file on a server, by range requests
  *
- * A struct ws_byte_source for the zip reader. Opening requests the last bytes; the reply has length and
- * version. HEAD is not used, because signed URLs refuse it. Every reply must be for exactly the
+ * A struct ws_byte_source for the zip reader. Opening requests the last bytes; the reply has length
+ * and version. HEAD is not used, because signed URLs refuse it. Every reply must be for exactly the
  * requested bytes of the same file. The file's digest does not cover such bytes: callers check
  * members against RECORD. Whole files: download.h.
  */

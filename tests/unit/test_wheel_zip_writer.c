@@ -2,7 +2,7 @@
  * descriptions that are refused. Installing one: cli/wheel_pack.bats. */
 #include "test.h"
 
-#include "archive/inflate.h"
+#include "archive/zip.h"
 #include "base/fs.h"
 #include "base/text.h"
 #include "wheel/wheel.h"
