@@ -150,8 +150,13 @@ def run_extension(root, cuda_home, stable):
             ninja["text"] = file.read()
 
     ce._run_ninja_build = run_ninja
+    import distutils.sysconfig
+
     from setuptools import Distribution
 
+    # flags.c starts from the words of CPython's own build; a distribution's Python has further ones.
+    distutils.sysconfig.get_config_vars().update(
+        CC="gcc", CXX="g++", CFLAGS="-Wsign-compare -DNDEBUG -g -fwrapv -O3 -Wall", CCSHARED="-fPIC")
     work = tempfile.mkdtemp()
     os.chdir(work)
     for name in ("a.cpp", "k.cu"):
