@@ -139,35 +139,6 @@ import_in() { # VENV CODE
 	[ "$status" -eq 0 ]
 }
 
-# A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
-second_python() {
-	local python
-	for python in "${PYENV_ROOT:-/none}"/versions/3.1[0-9].*/bin/python3 /usr/bin/python3.1[0-9]; do
-		if [ -x "$python" ] && [ "$(python_version "$python")" != "$PY" ] &&
-			[ -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; then
-			PY2=$(python_version "$python")
-			AT2=$PY2
-			return
-		fi
-	done
-	PY2=3.98
-	AT2=$PWD/build-details.json
-	python3 - "$AT2" <<- 'END'
-		import json, shutil, sys, sysconfig
-		shutil.copytree(sysconfig.get_path("include"), "python3.98")
-		with open("python3.98/patchlevel.h", "a") as file:
-		    file.write("// 3.98\n")
-		json.dump({"schema_version": "1.0", "implementation": {"name": "cpython"},
-		           "language": {"version": "3.98", "version_info": {"major": 3, "minor": 98, "micro": 0, "releaselevel": "final", "serial": 0}},
-		           "abi": {"extension_suffix": ".cpython-398-x86_64-linux-gnu.so", "flags": []},
-		           "c_api": {"headers": sys.argv[1].replace("build-details.json", "python3.98")}}, open(sys.argv[1], "w"))
-	END
-}
-
-python_version() { # INTERPRETER
-	"$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'
-}
-
 @test "a second Python costs its binding file and the link" {
 	second_python
 	sed -i 's/PyLong_FromLong(42)/PyLong_FromLong(PY_MINOR_VERSION)/' recipes/tiny/src/module.cpp
@@ -534,7 +505,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	local part
 	for part in cas ac cells trees partial work ledger.db LOCK VERSION; do
 		rm -rf "${WHEELSMITH_STORE:?}/$part"
-		build --index "$INDEX" -o "dist-$part"
+		build --index "torch=$INDEX" -o "dist-$part"
 		[ "$status" -eq 0 ]
 		[ "$(jq -r '.cells[0].sha256' "dist-$part/build.json")" = "$sum" ]
 	done
