@@ -48,12 +48,7 @@ ws_member_plain_name(const char *name, struct ws_arena *a)
 	return ws_arena_copy(a, name, len);
 }
 
-static const char *
-kind_name(enum ws_member_kind kind)
-{
-	static const char *const names[] = {"a file", "a link", "a hard link", "a folder"};
-	return names[kind];
-}
+static const char *const kind_words[] = {"a file", "a link", "a hard link", "a folder"};
 
 /* Lets in the folders above @a name that no member announced. */
 static bool
@@ -66,7 +61,7 @@ enter_parents(struct ws_members *m, const char *name, struct ws_err *err)
 		struct ws_member_seen *seen = ws_map_get(&m->seen, folder);
 		if (seen && seen->kind != WS_MEMBER_FOLDER) {
 			return ws_members_refuse(
-				m, err, "through", name, "'%s' is %s", folder, kind_name(seen->kind));
+				m, err, "through", name, "'%s' is %s", folder, kind_words[seen->kind]);
 		}
 		if (!seen) {
 			seen = WS_NEW(m->a, struct ws_member_seen);
@@ -102,7 +97,7 @@ ws_members_enter(struct ws_members *m, const struct ws_member *member, struct ws
 	struct ws_member_seen *seen = ws_map_get(&m->seen, name);
 	if (seen && seen->kind != member->kind) {
 		ws_members_refuse(m, err, "duplicate", name, "it was %s before, now %s",
-			kind_name(seen->kind), kind_name(member->kind));
+			kind_words[seen->kind], kind_words[member->kind]);
 		return NULL;
 	}
 	if (seen) {

@@ -103,33 +103,28 @@ ws_err_cure(struct ws_err *err, const char *format, ...)
 	return false;
 }
 
-const char *
-ws_cure_name(enum ws_cure code)
-{
-	static const char *const names[] = {
-		[WS_CURE_FREE_SPACE] = "free-space",
-		[WS_CURE_READ_ONLY] = "read-only",
-		[WS_CURE_OUTPUT] = "output",
-		[WS_CURE_STORE] = "store",
-		[WS_CURE_TORCH] = "torch",
-		[WS_CURE_CUDA] = "cuda",
-		[WS_CURE_PYTHON] = "python",
-		[WS_CURE_ARCH] = "arch",
-		[WS_CURE_INDEX] = "index",
-		[WS_CURE_DEBIAN_MIRROR] = "debian-mirror",
-		[WS_CURE_KITS_ARCHIVE] = "kits-archive",
-		[WS_CURE_FETCH] = "fetch",
-		[WS_CURE_LOCK] = "lock",
-		[WS_CURE_ASK_AGAIN] = "ask-again",
-		[WS_CURE_LOCK_UPDATE] = "lock-update",
-		[WS_CURE_UNLOCKED] = "unlocked",
-		[WS_CURE_RECIPE] = "recipe",
-		[WS_CURE_FIRST_SIGNATURE] = "first-signature",
-		[WS_CURE_SYNC] = "sync",
-		[WS_CURE_ACTION_TIMEOUT] = "action-timeout",
-	};
-	return names[code];
-}
+const char *const ws_cure_words[] = {
+	[WS_CURE_FREE_SPACE] = "free-space",
+	[WS_CURE_READ_ONLY] = "read-only",
+	[WS_CURE_OUTPUT] = "output",
+	[WS_CURE_STORE] = "store",
+	[WS_CURE_TORCH] = "torch",
+	[WS_CURE_CUDA] = "cuda",
+	[WS_CURE_PYTHON] = "python",
+	[WS_CURE_ARCH] = "arch",
+	[WS_CURE_INDEX] = "index",
+	[WS_CURE_DEBIAN_MIRROR] = "debian-mirror",
+	[WS_CURE_KITS_ARCHIVE] = "kits-archive",
+	[WS_CURE_FETCH] = "fetch",
+	[WS_CURE_LOCK] = "lock",
+	[WS_CURE_ASK_AGAIN] = "ask-again",
+	[WS_CURE_LOCK_UPDATE] = "lock-update",
+	[WS_CURE_UNLOCKED] = "unlocked",
+	[WS_CURE_RECIPE] = "recipe",
+	[WS_CURE_FIRST_SIGNATURE] = "first-signature",
+	[WS_CURE_SYNC] = "sync",
+	[WS_CURE_ACTION_TIMEOUT] = "action-timeout",
+};
 
 bool
 ws_err_cure_code(struct ws_err *err, enum ws_cure code, const char *subject)
@@ -320,7 +315,7 @@ ws_err_print(const struct ws_err *err, char *text)
 		line += len + (line[len] == '\n');
 	}
 	for (size_t i = 0; i < err->cure_count; i++) {
-		append(text, WS_ERR_PRINTED, "       (cure: %s%s%s)\n", ws_cure_name(err->cures[i].code),
+		append(text, WS_ERR_PRINTED, "       (cure: %s%s%s)\n", ws_cure_words[err->cures[i].code],
 			err->cures[i].subject[0] ? " " : "", err->cures[i].subject);
 	}
 	return text;

@@ -98,7 +98,7 @@ bool ws_err_cure_code(struct ws_err *err, enum ws_cure code, const char *subject
 bool ws_err_has_cure(const struct ws_err *err);
 
 /** The name of a code ("index"), for tests and for errors that cli/ does not word. */
-const char *ws_cure_name(enum ws_cure code);
+extern const char *const ws_cure_words[];
 
 /**
  * Sets place and excerpt: the fault is at byte @a offset of @a text, the whole file, and @a len

@@ -52,16 +52,11 @@ ws_events_warn(const struct ws_events *events, const char *format, ...)
 	va_end(values);
 }
 
-const char *
-ws_outcome_name(enum ws_outcome outcome)
-{
-	static const char *const names[] = {
-		[WS_OUTCOME_NONE] = "",
-		[WS_OUTCOME_HIT] = "hit",
-		[WS_OUTCOME_RAN] = "ran",
-		[WS_OUTCOME_FAILED] = "failed",
-		[WS_OUTCOME_KILLED] = "killed",
-		[WS_OUTCOME_CANCELLED] = "cancelled",
-	};
-	return names[outcome];
-}
+const char *const ws_outcome_words[] = {
+	[WS_OUTCOME_NONE] = "",
+	[WS_OUTCOME_HIT] = "hit",
+	[WS_OUTCOME_RAN] = "ran",
+	[WS_OUTCOME_FAILED] = "failed",
+	[WS_OUTCOME_KILLED] = "killed",
+	[WS_OUTCOME_CANCELLED] = "cancelled",
+};

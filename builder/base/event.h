@@ -87,6 +87,6 @@ void ws_events_note(const struct ws_events *events, const char *format, ...) WS_
 void ws_events_warn(const struct ws_events *events, const char *format, ...) WS_PRINTF(2, 3);
 
 /** "hit", "ran", "failed", "killed", "cancelled"; "" for none. */
-const char *ws_outcome_name(enum ws_outcome outcome);
+extern const char *const ws_outcome_words[];
 
 #endif

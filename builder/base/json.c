@@ -627,7 +627,7 @@ ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count)
 {
 	const char **texts = WS_NEW_N(a, const char *, list ? list->count : 0);
 	*count = 0;
-	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+	for (WS_JSON_EACH(item, list)) {
 		texts[(*count)++] = item->text;
 	}
 	return texts;
@@ -641,19 +641,14 @@ ws_json_u64(const struct ws_json *object, const char *key, uint64_t *value)
 		&& ws_str_to_u64(ws_str_of(member->text), value);
 }
 
-const char *
-ws_json_kind_name(enum ws_json_kind kind)
-{
-	static const char *const names[] = {
-		[WS_JSON_NULL] = "null",
-		[WS_JSON_BOOL] = "a boolean",
-		[WS_JSON_NUMBER] = "a number",
-		[WS_JSON_STRING] = "a string",
-		[WS_JSON_ARRAY] = "a list",
-		[WS_JSON_OBJECT] = "an object",
-	};
-	return names[kind];
-}
+const char *const ws_json_kind_words[] = {
+	[WS_JSON_NULL] = "null",
+	[WS_JSON_BOOL] = "a boolean",
+	[WS_JSON_NUMBER] = "a number",
+	[WS_JSON_STRING] = "a string",
+	[WS_JSON_ARRAY] = "a list",
+	[WS_JSON_OBJECT] = "an object",
+};
 
 bool
 ws_json_err(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,

@@ -46,9 +46,14 @@ enum ws_json_flags {
 	WS_JSON_RELAXED = 1, /**< comments (both kinds) and trailing commas */
 };
 
-/** `for (WS_JSON_EACH(child, value))`. */
+/** `for (WS_JSON_EACH(child, value))`; none for NULL. */
+static inline const struct ws_json *
+ws_json_first(const struct ws_json *value)
+{
+	return value ? value->first : NULL;
+}
 #define WS_JSON_EACH(child, value) \
-	const struct ws_json *child = (value)->first; \
+	const struct ws_json *child = ws_json_first(value); \
 	child; \
 	child = child->next
 
@@ -88,7 +93,7 @@ const char *const *ws_json_texts(const struct ws_json *list, struct ws_arena *a,
 bool ws_json_u64(const struct ws_json *object, const char *key, uint64_t *value);
 
 /** "null", "a boolean", "a number", "a string", "a list", "an object". */
-const char *ws_json_kind_name(enum ws_json_kind kind);
+extern const char *const ws_json_kind_words[];
 
 /** Sets a WS_ERR_CONFIG error at @a value (or at its key): place, excerpt, caret. Returns false. */
 bool ws_json_err(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,

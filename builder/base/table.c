@@ -68,8 +68,9 @@ string_at(const struct ws_field *f, const void *value, struct ws_arena *a)
 	const char *text = f->type->kind == WS_KIND_OTHER ? f->type->text(value, a)
 		: f->type->kind == WS_KIND_TEXT               ? *(const char *const *)value
 		: f->type->kind == WS_KIND_DIGEST             ? value
-		: f->type->kind == WS_KIND_WORD               ? f->words[*(const unsigned *)value]
-													  : f->fixed;
+		: f->type->kind == WS_KIND_WORD
+		? (f->words ? f->words : f->type->words)[*(const unsigned *)value]
+		: f->fixed;
 	bool empty = !text || (text[0] == '\0' && f->type->kind != WS_KIND_TEXT);
 	return empty ? NULL : text;
 }

@@ -67,11 +67,12 @@ struct ws_type {
 	const struct ws_table *table; /**< of objects; ws_field.table comes first */
 	/** For lists: whether @a value may stand without a list around it ("auto"); NULL: never. */
 	bool (*alone)(const struct ws_json *value);
-	const char *word; /**< accepted by alone, for "did you mean"; NULL: none */
+	const char *word; /**< may stand alone, without alone() it is the only one; NULL: none */
 	enum ws_value_kind kind;
 	/** KIND_OTHER: the text in JSON; NULL result: empty. */
 	const char *(*text)(const void *value, struct ws_arena *a);
 	const char *schema; /**< its JSON Schema, an object without "description"; NULL: by kind */
+	const char *const *words; /**< WORD, and TEXT that is one of them; ws_field.words comes first */
 };
 
 /** Values that @a reader reads into a @a c_type; objects that it reads; objects that a table
@@ -237,9 +238,12 @@ bool ws_type_err(struct ws_reader *r, const struct ws_json *value, const char *n
 bool ws_expect(
 	struct ws_reader *r, const struct ws_json *value, enum ws_json_kind kind, const char *name);
 
-/** Sets "'WORD' is not a WHAT" at @a value, "did you mean" and the list of @a words. */
-bool ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
-	const char *const *words, size_t count);
+/**
+ * Reads one of @a words, whose last is NULL, as its @a place among them. @a name is for messages:
+ * "a policy". Other texts are an error with "did you mean" and the list.
+ */
+bool ws_word_read(struct ws_reader *r, const struct ws_json *value, const char *name,
+	const char *const *words, unsigned *place);
 
 /* ---- writing ---- */
 

@@ -8,7 +8,7 @@
 bool
 ws_type_err(struct ws_reader *r, const struct ws_json *value, const char *name)
 {
-	const char *got = ws_json_kind_name(value->kind);
+	const char *got = ws_json_kind_words[value->kind];
 	if (r->key) {
 		ws_json_err(r->doc, value, r->err, "expected %s for '%s', got %s", name, r->key, got);
 	} else {
@@ -39,10 +39,22 @@ ws_expect(
 }
 
 bool
-ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
-	const char *const *words, size_t count)
+ws_word_read(struct ws_reader *r, const struct ws_json *value, const char *name,
+	const char *const *words, unsigned *place)
 {
-	ws_json_err(r->doc, value, r->err, "'%s' is not a %s", value->text, what);
+	if (!ws_expect(r, value, WS_JSON_STRING, name)) {
+		return false;
+	}
+	int found = value->text[0] ? ws_word_index(words, value->text) : -1;
+	if (found >= 0) {
+		*place = (unsigned)found;
+		return true;
+	}
+	size_t count = 0;
+	while (words[count]) {
+		count++;
+	}
+	ws_json_err(r->doc, value, r->err, "'%s' is not %s", value->text, name);
 	const char *near = ws_suggest(value->text, words, count);
 	if (near) {
 		ws_err_cure(r->err, "did you mean \"%s\"?", near);
@@ -160,20 +172,6 @@ read_number(struct ws_reader *r, const struct ws_field *f, const struct ws_json 
 	return true;
 }
 
-static bool
-read_word(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
-{
-	unsigned count = 0;
-	for (; f->words[count]; count++) {
-		if (f->words[count][0] != '\0' && strcmp(f->words[count], value->text) == 0) {
-			memcpy(into, &count, sizeof(count));
-			return true;
-		}
-	}
-	const char *what = ws_arena_printf(r->a, "value of '%s'", r->key);
-	return ws_word_err(r, value, what, f->words, count);
-}
-
 /* A value whose type has no reader of its own. */
 static bool
 read_plain(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
@@ -193,8 +191,18 @@ read_plain(struct ws_reader *r, const struct ws_field *f, const struct ws_json *
 	if (!ws_expect(r, value, WS_JSON_STRING, f->type->name)) {
 		return false;
 	}
-	if (kind == WS_KIND_WORD) {
-		return read_word(r, f, value, into);
+	const char *const *words = f->words ? f->words : f->type->words;
+	if (words) {
+		const char *name =
+			f->type->words ? f->type->name : ws_arena_printf(r->a, "a value of '%s'", r->key);
+		unsigned place;
+		if (!ws_word_read(r, value, name, words, &place)) {
+			return false;
+		}
+		if (kind == WS_KIND_WORD) {
+			*(unsigned *)into = place;
+			return true;
+		}
 	}
 	if (kind == WS_KIND_DIGEST) {
 		return ws_digest_parse(value->text, into)
@@ -244,7 +252,10 @@ read_list(
 {
 	size_t count = 1;
 	const struct ws_json *item = value;
-	if (!field->type->alone || !field->type->alone(value)) {
+	const char *word = value->kind == WS_JSON_STRING ? field->type->word : NULL;
+	bool alone =
+		field->type->alone ? field->type->alone(value) : word && strcmp(value->text, word) == 0;
+	if (!alone) {
 		if (!expect_list(r, field, value)) {
 			return false;
 		}
@@ -272,7 +283,9 @@ read_map(struct ws_reader *r, const struct ws_field *field, const struct ws_json
 {
 	const struct ws_field *pair = (field->table ? field->table : field->type->table)->fields;
 	size_t count = 0;
-	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object")) {
+	if (!ws_expect(r, value, WS_JSON_OBJECT,
+			field->example ? ws_arena_printf(r->a, "an object like %s", field->example)
+						   : "an object")) {
 		return false;
 	}
 	char *items = ws_arena_alloc(r->a, value->count * item_size(field));

@@ -133,6 +133,16 @@ ws_is_among(const char *text, const char *const *list, size_t count)
 	return false;
 }
 
+int
+ws_word_index(const char *const *words, const char *text)
+{
+	int i = 0;
+	while (words[i] && !ws_same(words[i], text)) {
+		i++;
+	}
+	return words[i] ? i : -1;
+}
+
 char *
 ws_join(const char *const *texts, size_t count, const char *separator, struct ws_arena *a)
 {

@@ -83,6 +83,9 @@ bool ws_same(const char *x, const char *y);
 /** True when @a text is in @a list; both may have NULLs. */
 bool ws_is_among(const char *text, const char *const *list, size_t count);
 
+/** The place of @a text in @a words, whose last is NULL; -1: it is not one of them, or NULL. */
+int ws_word_index(const char *const *words, const char *text);
+
 /** The texts with @a separator between them, in @a a. */
 char *ws_join(const char *const *texts, size_t count, const char *separator, struct ws_arena *a);
 

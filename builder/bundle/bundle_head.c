@@ -71,15 +71,13 @@ is_shard(const char *text)
 static bool
 is_policy(const char *text)
 {
-	enum ws_policy policy;
-	return ws_policy_parse(text, &policy);
+	return ws_word_index(ws_policy_words, text) >= 0;
 }
 
 static bool
 is_debug_info(const char *text)
 {
-	enum ws_debug_info info;
-	return ws_debug_info_parse(text, &info);
+	return ws_word_index(ws_debug_info_words, text) >= 0;
 }
 
 static bool

@@ -87,7 +87,7 @@ write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_con
 			{
 				.only = f->selecting.options.only,
 				.shard = f->selecting.shard,
-				.policy = ws_policy_name(sel->matrix.policy), /* it may be the user's */
+				.policy = ws_policy_words[sel->matrix.policy], /* it may be the user's */
 				.debug_info = f->selecting.debug_info,
 				.glibc = f->selecting.glibc,
 				.kits = s->globals.kits,

@@ -264,7 +264,7 @@ print_modules(const struct subject *x, const struct ws_out *out)
 			cuda += module->units[j].kind >= WS_UNIT_CUDA;
 		}
 		ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n", extension->module,
-			ws_binding_name(extension->binding), module->unit_count,
+			ws_binding_words[extension->binding], module->unit_count,
 			module->unit_count == 1 ? "" : "s", cuda);
 	}
 }
@@ -452,7 +452,7 @@ fill_lists(const struct subject *x, struct recipe_row *row, struct ws_arena *a)
 			units[j] = module->units[j].path;
 		}
 		modules[i] = (struct module_row){module->extension->module,
-			ws_binding_name(module->extension->binding), units, module->unit_count};
+			ws_binding_words[module->extension->binding], units, module->unit_count};
 	}
 	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
 		prebuilt[i] = (struct prebuilt_row){

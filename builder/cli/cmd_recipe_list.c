@@ -62,7 +62,7 @@ row_of(const struct ws_recipe *recipe, struct ws_arena *a)
 	enum ws_binding binding = ws_recipe_binding(recipe);
 	return (struct row){.name = recipe->name,
 		.version = recipe->version.text,
-		.binding = binding == WS_BINDING_NONE ? "Python" : ws_binding_name(binding),
+		.binding = binding == WS_BINDING_NONE ? "Python" : ws_binding_words[binding],
 		.torch = recipe->needs_torch ? ws_specifiers_text(recipe->needs_torch) : "any",
 		.archs = archs_text(recipe, a),
 		.license = license_text(&recipe->metadata),

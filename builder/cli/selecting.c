@@ -82,8 +82,10 @@ static bool
 read_debug_info(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
 {
 	enum ws_debug_info *debug_info = WS_NEW(s->a, enum ws_debug_info);
+	int found = ws_word_index(ws_debug_info_words, selecting->debug_info);
+	*debug_info = (enum ws_debug_info)found;
 	selecting->options.debug_info = selecting->debug_info ? debug_info : NULL;
-	return !selecting->debug_info || ws_debug_info_parse(selecting->debug_info, debug_info)
+	return !selecting->debug_info || found >= 0
 		|| ws_err_set(err, WS_ERR_USAGE, "--debug-info: '%s' is not none, lines or full",
 			selecting->debug_info);
 }
@@ -104,8 +106,10 @@ static bool
 read_policy(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
 {
 	enum ws_policy *policy = WS_NEW(s->a, enum ws_policy);
+	int found = ws_word_index(ws_policy_words, selecting->policy);
+	*policy = (enum ws_policy)found;
 	selecting->options.policy = selecting->policy ? policy : NULL;
-	return !selecting->policy || ws_policy_parse(selecting->policy, policy)
+	return !selecting->policy || found >= 0
 		|| ws_err_set(err, WS_ERR_USAGE,
 			"--policy: '%s' is not prefer-prebuilt, prefer-build, prebuilt-only or build-only",
 			selecting->policy);
@@ -453,7 +457,8 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 	struct ws_sdist_found found;
 	struct ws_version version;
 	const char *equals = subject ? strstr(subject, "==") : NULL;
-	if (!subject || !ws_session_open_net(s, matrix->indexes, matrix->index_count, false, &none)) {
+	if (!subject
+		|| !ws_session_open_net(s, matrix->indexes.at, matrix->indexes.count, false, &none)) {
 		return false;
 	}
 	size_t len = equals ? (size_t)(equals - subject) : strlen(subject);
@@ -581,10 +586,10 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 		|| !ws_selection_read(ctx, &s->user, &selecting->options, sel, err)) {
 		return network && !selecting->offline && add_sources(s, matrix, err);
 	}
-	if (!ws_session_read_indexes(s, matrix->indexes, matrix->index_count, err)
+	if (!ws_session_read_indexes(s, matrix->indexes.at, matrix->indexes.count, err)
 		|| (asks
 			&& !ws_session_open_net(
-				s, matrix->indexes, matrix->index_count, selecting->offline, err))
+				s, matrix->indexes.at, matrix->indexes.count, selecting->offline, err))
 		|| (selecting->against && !read_against(s, selecting->against, matrix, a, against, err))) {
 		return false;
 	}

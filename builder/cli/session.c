@@ -156,8 +156,8 @@ ws_session_read_indexes(
 		.option_count = s->globals.indexes.len,
 		.matrix = roles,
 		.matrix_count = count,
-		.user = s->user.indexes,
-		.user_count = s->user.index_count,
+		.user = s->user.indexes.at,
+		.user_count = s->user.indexes.count,
 		.env = s->env,
 	};
 	s->has_indexes = s->has_indexes || ws_index_config_read(&sources, s->a, &s->indexes, err);

@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-static const char *const stage_names[WS_NVCC_STAGES] = {
+const char *const ws_nvcc_stage_words[WS_NVCC_STAGES] = {
 	[WS_NVCC_PREPROCESS] = "preprocess",
 	[WS_NVCC_CUDAFE] = "cudafe++",
 	[WS_NVCC_CICC] = "cicc",
@@ -31,12 +31,6 @@ static const struct {
 	{WS_NVCC_HOST, "-o"},
 };
 
-const char *
-ws_nvcc_stage_name(enum ws_nvcc_stage stage)
-{
-	return stage_names[stage];
-}
-
 static bool
 find_stage(const ws_dryrun_words *words, enum ws_nvcc_stage *stage)
 {
@@ -47,7 +41,7 @@ find_stage(const ws_dryrun_words *words, enum ws_nvcc_stage *stage)
 		return stops != ws_is_among("-c", words->at, words->len);
 	}
 	for (*stage = WS_NVCC_CUDAFE; *stage < WS_NVCC_HOST; ++*stage) {
-		if (ws_same(ws_path_base(program), stage_names[*stage])) {
+		if (ws_same(ws_path_base(program), ws_nvcc_stage_words[*stage])) {
 			return true;
 		}
 	}
@@ -131,7 +125,8 @@ find_inputs(
 		}
 		size_t maker = find_maker(steps, index, name);
 		if (maker == index || !ws_starts_with(name, folder)) {
-			*why = ws_arena_printf(a, "%s names '%s'", stage_names[step->stage], step->words.at[i]);
+			*why = ws_arena_printf(
+				a, "%s names '%s'", ws_nvcc_stage_words[step->stage], step->words.at[i]);
 			return false;
 		}
 		add_input(step, name, maker, a);
@@ -232,7 +227,7 @@ ws_nvcc_steps_read(const ws_dryrun_commands *commands, const char *folder, const
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (steps->at[i].outputs.len == 0) {
 			*why = ws_arena_printf(
-				a, "no command reads what %s writes", stage_names[steps->at[i].stage]);
+				a, "no command reads what %s writes", ws_nvcc_stage_words[steps->at[i].stage]);
 			return false;
 		}
 	}

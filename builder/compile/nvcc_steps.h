@@ -46,7 +46,7 @@ struct ws_nvcc_step {
 typedef WS_VEC(struct ws_nvcc_step) ws_nvcc_steps;
 
 /** "cicc", for messages and the ledger */
-const char *ws_nvcc_stage_name(enum ws_nvcc_stage stage);
+extern const char *const ws_nvcc_stage_words[];
 
 /**
  * Reads @a commands, whose temporary files are in @a folder ("tmp/") and whose final output is

@@ -243,7 +243,7 @@ tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
 	}
 	struct ws_digest digest = ws_hasher_finish(h);
 	return (struct ws_tool){
-		ws_nvcc_stage_name(stage), tools[stage].token, ws_arena_strdup(x->a, digest.hex)};
+		ws_nvcc_stage_words[stage], tools[stage].token, ws_arena_strdup(x->a, digest.hex)};
 }
 
 static void
@@ -346,7 +346,7 @@ make_part(const struct expanding *x, size_t index)
 {
 	const struct ws_nvcc_step *step = &x->steps.at[index];
 	const struct ws_action *whole = x->split->whole;
-	const char *stage = ws_nvcc_stage_name(step->stage), *arch = arch_of(x, step);
+	const char *stage = ws_nvcc_stage_words[step->stage], *arch = arch_of(x, step);
 	struct ws_action *part = WS_NEW(x->a, struct ws_action);
 	*part = (struct ws_action){
 		.subject =

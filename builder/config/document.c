@@ -6,9 +6,9 @@
 
 #define LARGEST ((size_t)4 << 20)
 
-/* The file in @a path's folder whose name is nearest to it; NULL when none is near. */
-static const char *
-near_file(const char *path, struct ws_arena *a)
+/* The cure names the file in @a path's folder whose name is nearest to it. */
+static bool
+fail_missing(const char *path, const char *what, struct ws_arena *a, struct ws_err *err)
 {
 	WS_VEC(const char *) names = {0};
 	WS_AUTO_DIR DIR *dir = opendir(ws_path_dir(a, path));
@@ -18,16 +18,11 @@ near_file(const char *path, struct ws_arena *a)
 			*ws_vec_push(&names, a) = ws_arena_strdup(a, entry->d_name);
 		}
 	}
-	const char *near = ws_suggest(ws_path_base(path), names.at, names.len);
-	return near ? ws_path_join(a, ws_path_dir(a, path), near, NULL) : NULL;
-}
-
-static bool
-fail_missing(const char *path, const char *what, struct ws_arena *a, struct ws_err *err)
-{
 	ws_err_set(err, WS_ERR_CONFIG, "the %s '%s' does not exist", what, path);
-	const char *near = near_file(path, a);
-	return near ? ws_err_cure(err, "did you mean '%s'?", near) : false;
+	const char *near = ws_suggest(ws_path_base(path), names.at, names.len);
+	return near
+		&& ws_err_cure(
+			err, "did you mean '%s'?", ws_path_join(a, ws_path_dir(a, path), near, NULL));
 }
 
 bool
@@ -58,33 +53,20 @@ ws_document_read(const char *path, const char *what, struct ws_arena *a,
 
 /* ---- where the program's data lies ---- */
 
-static const char *
-running_program(struct ws_arena *a)
-{
-	char path[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path));
-	return len > 0 && (size_t)len < sizeof(path) ? ws_arena_copy(a, path, (size_t)len) : "";
-}
-
-static bool
-is_below(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-	return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
-
 bool
 ws_data_locate(const char *executable, struct ws_arena *a, struct ws_data *data, struct ws_err *err)
 {
+	char self[PATH_MAX];
 	if (!executable) {
-		executable = running_program(a);
+		ssize_t len = readlink("/proc/self/exe", self, sizeof(self));
+		executable = ws_arena_copy(a, self, len > 0 ? (size_t)len : 0);
 	}
 	/* An installation that was moved: <prefix>/bin/wheelsmith and <prefix>/share/wheelsmith. */
 	const char *bin = ws_path_dir(a, executable);
 	const char *beside = ws_path_normal(a, ws_path_join(a, bin, "../share/wheelsmith", NULL));
-	const char *root = is_below(executable, WS_BUILD_DIR) ? WS_SOURCE_DATA_DIR
-		: executable[0] == '/' && ws_fs_is_dir(beside)    ? beside
-														  : WS_DATA_DIR;
+	const char *root = ws_starts_with(executable, WS_BUILD_DIR "/") ? WS_SOURCE_DATA_DIR
+		: executable[0] == '/' && ws_fs_is_dir(beside)              ? beside
+																	: WS_DATA_DIR;
 	data->root = ws_arena_strdup(a, root);
 	data->facts = ws_path_join(a, root, "matrix/facts", NULL);
 	data->kits = ws_path_join(a, root, "matrix/kits", NULL);

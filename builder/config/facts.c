@@ -93,14 +93,20 @@ static const struct ws_field cuda_fields[] = {
 static const struct ws_table cuda_table = {
 	"the facts about CUDA", cuda_fields, WS_LEN(cuda_fields)};
 
-/* Looking up relies on the order. */
+/* Looking up relies on the order. Each item begins with its version. */
 static bool
-check_order(const struct ws_json_doc *doc, const char *list, const struct ws_version *before,
-	const struct ws_version *after, struct ws_err *err)
+check_order(const struct ws_json_doc *doc, const char *list, const void *items, size_t size,
+	size_t count, struct ws_err *err)
 {
-	return ws_version_cmp(before, after) < 0
-		|| ws_json_err(doc, ws_json_find(doc->root, list), err,
-			"'%s' must ascend: %s is listed before %s", list, before->text, after->text);
+	for (size_t i = 1; i < count; i++) {
+		const char *item = (const char *)items + i * size;
+		const struct ws_version *after = (const void *)item, *before = (const void *)(item - size);
+		if (ws_version_cmp(before, after) >= 0) {
+			return ws_json_err(doc, ws_json_find(doc->root, list), err,
+				"'%s' must ascend: %s is listed before %s", list, before->text, after->text);
+		}
+	}
+	return true;
 }
 
 bool
@@ -116,19 +122,9 @@ ws_facts_parse(const struct ws_json_doc *torch, const struct ws_json_doc *cuda, 
 	if (!ws_object_read(&r, cuda->root, &cuda_table, facts)) {
 		return false;
 	}
-	for (size_t i = 1; i < facts->torch_count; i++) {
-		if (!check_order(
-				torch, "releases", &facts->torch[i - 1].version, &facts->torch[i].version, err)) {
-			return false;
-		}
-	}
-	for (size_t i = 1; i < facts->cuda_count; i++) {
-		if (!check_order(
-				cuda, "toolkits", &facts->cuda[i - 1].version, &facts->cuda[i].version, err)) {
-			return false;
-		}
-	}
-	return true;
+	return check_order(
+			   torch, "releases", facts->torch, sizeof(*facts->torch), facts->torch_count, err)
+		&& check_order(cuda, "toolkits", facts->cuda, sizeof(*facts->cuda), facts->cuda_count, err);
 }
 
 bool

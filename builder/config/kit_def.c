@@ -84,22 +84,6 @@ static const struct {
 	{"url", WS_ORIGIN_URL, {"an archive by URL", url_fields, WS_LEN(url_fields)}},
 };
 
-/* Members are checked against RECORD, RECORD against its own digest: one without the other, or
- * ranges without both, would leave bytes unchecked. */
-static bool
-check_archive(
-	struct ws_reader *r, const struct ws_json *value, const struct ws_kit_archive *archive)
-{
-	if (!archive->record != !archive->record_sha256) {
-		return ws_json_err(r->doc, value, r->err, "'record' and 'record_sha256' go together");
-	}
-	if (archive->by_range && (!archive->record || archive->format != WS_FORMAT_WHEEL)) {
-		return ws_json_err(
-			r->doc, value, r->err, "'by_range' needs a wheel with 'record' and 'record_sha256'");
-	}
-	return true;
-}
-
 static bool
 read_archive(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -119,7 +103,14 @@ read_archive(struct ws_reader *r, const struct ws_json *value, void *into)
 			: ws_ends_with(archive->file, ".deb")             ? WS_FORMAT_DEB
 															  : WS_FORMAT_TAR;
 		archive->package = archive->package ? archive->package : ws_path_base(archive->file);
-		return check_archive(r, value, archive);
+		/* Members are checked against RECORD, RECORD against its own digest: one without the other,
+		 * or ranges without both, would leave bytes unchecked. */
+		if (!archive->record != !archive->record_sha256) {
+			return ws_json_err(r->doc, value, r->err, "'record' and 'record_sha256' go together");
+		}
+		return !archive->by_range || (archive->record && archive->format == WS_FORMAT_WHEEL)
+			|| ws_json_err(r->doc, value, r->err,
+				"'by_range' needs a wheel with 'record' and 'record_sha256'");
 	}
 	return ws_json_err(r->doc, value, r->err, "an archive needs 'index', 'debian' or 'url'");
 }

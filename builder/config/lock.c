@@ -18,40 +18,6 @@ read_schema(struct ws_reader *r, const struct ws_json *value, void *into WS_UNUS
 			: "it reads \"" WS_LOCK_SCHEMA "\"; delete the file and lock again");
 }
 
-static bool
-read_word(struct ws_reader *r, const struct ws_json *value, const char *what,
-	const char *const *words, size_t count, void *into)
-{
-	const char *text = ws_text_of(r, value, "a string");
-	for (size_t i = 0; text && i < count; i++) {
-		if (strcmp(text, words[i]) == 0) {
-			return (*(const char **)into = words[i]);
-		}
-	}
-	return text && ws_word_err(r, value, what, words, count);
-}
-
-static bool
-read_source_how(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	static const char *const words[] = {"sdist", "git", "folder"};
-	return read_word(r, value, "kind of source", words, WS_LEN(words), into);
-}
-
-static bool
-read_cuda_how(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	static const char *const words[] = {"host", "archive", "redist"};
-	return read_word(r, value, "kind of kit", words, WS_LEN(words), into);
-}
-
-static bool
-read_debian(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	static const char *const words[] = {"mirror", "redist"};
-	return read_word(r, value, "origin of Debian archives", words, WS_LEN(words), into);
-}
-
 /* It will be a file name in the output folder. */
 static bool
 read_wheel(struct ws_reader *r, const struct ws_json *value, void *into)
@@ -64,13 +30,20 @@ read_wheel(struct ws_reader *r, const struct ws_json *value, void *into)
 	return text;
 }
 
-#define WORD(reader) WS_VALUES(char *, "a string", "strings", reader)
+static const char *const source_hows[] = {"sdist", "git", "folder", NULL};
+static const char *const cuda_hows[] = {"host", "archive", "redist", NULL};
+static const char *const debian_origins[] = {"mirror", "redist", NULL};
 
-static const struct ws_type type_schema = WORD(read_schema);
-static const struct ws_type type_source_how = WORD(read_source_how);
-static const struct ws_type type_cuda_how = WORD(read_cuda_how);
-static const struct ws_type type_debian = WORD(read_debian);
-static const struct ws_type type_wheel = WORD(read_wheel);
+static const struct ws_type type_schema = {.read = read_schema, .kind = WS_KIND_FIXED};
+static const struct ws_type type_source_how = {
+	.name = "a kind of source", .kind = WS_KIND_TEXT, .words = source_hows};
+static const struct ws_type type_cuda_how = {
+	.name = "a kind of kit", .kind = WS_KIND_TEXT, .words = cuda_hows};
+static const struct ws_type type_debian = {
+	.name = "an origin of Debian archives", .kind = WS_KIND_TEXT, .words = debian_origins};
+static const struct ws_type type_pin = {
+	.name = "an object", .plural = "objects", .kind = WS_KIND_OBJECT};
+static const struct ws_type type_wheel = {.read = read_wheel, .kind = WS_KIND_TEXT};
 
 static const struct ws_type *const value_types[] = {
 	[WS_PIN_LINE] = &ws_type_line,
@@ -84,57 +57,33 @@ static const struct ws_type *const value_types[] = {
 	[WS_PIN_ABI] = &ws_type_abi,
 };
 
-/* Builds the type for reading pins of a kind from its fields. */
-static struct ws_type *
-type_of(const struct ws_pin_type *pin, struct ws_arena *a)
-{
-	struct ws_field *fields = WS_NEW_N(a, struct ws_field, pin->field_count);
-	struct ws_table *table = WS_NEW(a, struct ws_table);
-	struct ws_type *type = WS_NEW(a, struct ws_type);
-	for (size_t i = 0; i < pin->field_count; i++) {
-		fields[i] = (struct ws_field){.key = pin->fields[i].key,
-			.type = value_types[pin->fields[i].value],
-			.flags = pin->fields[i].flags & WS_PIN_NEEDED ? WS_FIELD_REQUIRED : 0,
-			.at = pin->fields[i].at};
-	}
-	*table = (struct ws_table){pin->what, fields, pin->field_count};
-	*type = (struct ws_type){
-		.name = "an object", .plural = "objects", .size = pin->size, .table = table};
-	return type;
-}
-
+/* Made of ws_pin_types, for reading and writing. */
 static struct ws_table
-table_of_lock(struct ws_arena *a)
+make_table(struct ws_arena *a)
 {
-	struct ws_field *fields = WS_NEW_N(a, struct ws_field, WS_PIN_KINDS + 1);
-	fields[0] =
-		(struct ws_field){.key = "schema", .type = &type_schema, .flags = WS_FIELD_REQUIRED};
+	struct ws_field *lists = WS_NEW_N(a, struct ws_field, WS_PIN_KINDS + 1);
+	lists[0] = (struct ws_field){
+		.key = "schema", .type = &type_schema, .flags = WS_ALWAYS, .fixed = WS_LOCK_SCHEMA};
 	for (size_t i = 0; i < WS_PIN_KINDS; i++) {
 		const struct ws_pin_type *pin = &ws_pin_types[i];
-		fields[i + 1] = (struct ws_field){.key = pin->key,
-			.type = type_of(pin, a),
+		struct ws_field *fields = WS_NEW_N(a, struct ws_field, pin->field_count);
+		struct ws_table *table = WS_NEW(a, struct ws_table);
+		for (size_t k = 0; k < pin->field_count; k++) {
+			fields[k] = (struct ws_field){.key = pin->fields[k].key,
+				.type = value_types[pin->fields[k].value],
+				.flags = pin->fields[k].flags & WS_PIN_NEEDED ? WS_ALWAYS : WS_IF_ANY,
+				.at = pin->fields[k].at};
+		}
+		*table = (struct ws_table){pin->what, fields, pin->field_count};
+		lists[i + 1] = (struct ws_field){.key = pin->key,
+			.type = &type_pin,
+			.table = table,
+			.size = pin->size,
 			.flags = WS_FIELD_LIST,
 			.at = pin->list_at,
 			.count_at = pin->count_at};
 	}
-	return (struct ws_table){"a lock", fields, WS_PIN_KINDS + 1};
-}
-
-/* A second pin with the same id would never be found. */
-static bool
-check_once(struct ws_reader *r, const struct ws_lock *lock)
-{
-	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
-		const struct ws_json *list = ws_json_find(r->doc->root, ws_pin_types[kind].key);
-		const struct ws_json *item = list ? list->first : NULL;
-		for (size_t i = 0; i < ws_lock_count(lock, kind); i++, item = item->next) {
-			const void *pin = ws_lock_at(lock, kind, i);
-			if (ws_lock_find(lock, kind, pin) != pin) {
-				return ws_json_err(r->doc, item, r->err, "a second pin of the same thing");
-			}
-		}
-	}
-	return true;
+	return (struct ws_table){"a lock", lists, WS_PIN_KINDS + 1};
 }
 
 bool
@@ -142,7 +91,7 @@ ws_lock_parse(
 	const struct ws_json_doc *doc, struct ws_arena *a, struct ws_lock *lock, struct ws_err *err)
 {
 	struct ws_reader r = {.doc = doc, .folder = "/", .a = a, .err = err};
-	const struct ws_table table = table_of_lock(a);
+	const struct ws_table table = make_table(a);
 	*lock = (struct ws_lock){0};
 	if (!ws_object_read(&r, doc->root, &table, lock)) {
 		return false;
@@ -151,7 +100,17 @@ ws_lock_parse(
 		struct ws_pin_torch *pin = &lock->torch.at[i];
 		pin->sha256 = pin->sha256 ? pin->sha256 : "";
 	}
-	return check_once(&r, lock);
+	/* A second pin with the same id would never be found. */
+	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
+		size_t i = 0;
+		for (WS_JSON_EACH(item, ws_json_find(doc->root, ws_pin_types[kind].key))) {
+			const void *pin = ws_lock_at(lock, kind, i++);
+			if (ws_lock_find(lock, kind, pin) != pin) {
+				return ws_json_err(doc, item, err, "a second pin of the same thing");
+			}
+		}
+	}
+	return true;
 }
 
 bool
@@ -181,56 +140,29 @@ cmp_pins(const void *x, const void *y, void *kind)
 	return ws_pin_cmp(*(const enum ws_pin_kind *)kind, x, y);
 }
 
-/* Members that are NULL are left out. */
-static void
-write_pin(struct ws_json_writer *w, const struct ws_pin_type *type, const void *pin)
-{
-	ws_json_open_object(w, NULL);
-	for (size_t i = 0; i < type->field_count; i++) {
-		const struct ws_pin_field *field = &type->fields[i];
-		if (field->value == WS_PIN_ABI) {
-			int number;
-			memcpy(&number, (const char *)pin + field->at, sizeof(number));
-			ws_json_add_i64(w, field->key, number);
-			continue;
-		}
-		const char *text = ws_pin_text(field, pin);
-		if (text && text[0]) {
-			ws_json_add_text(w, field->key, text);
-		}
-	}
-	ws_json_close(w);
-}
-
-/* In order; a list without pins is left out: the reader accepts no empty ones. */
-static void
-write_pins(struct ws_json_writer *w, const struct ws_lock *lock, enum ws_pin_kind kind)
-{
-	const struct ws_pin_type *type = &ws_pin_types[kind];
-	size_t count = ws_lock_count(lock, kind);
-	if (count == 0) {
-		return;
-	}
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	char *pins = ws_arena_alloc(a, count * type->size);
-	memcpy(pins, ws_lock_at(lock, kind, 0), count * type->size);
-	qsort_r(pins, count, type->size, cmp_pins, &kind);
-	ws_json_open_list(w, type->key);
-	for (size_t i = 0; i < count; i++) {
-		write_pin(w, type, pins + i * type->size);
-	}
-	ws_json_close(w);
-}
-
 void
 ws_lock_write(const struct ws_lock *lock, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", WS_LOCK_SCHEMA);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_table table = make_table(a);
+	struct ws_lock sorted = *lock;
 	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
-		write_pins(w, lock, kind);
+		const struct ws_pin_type *type = &ws_pin_types[kind];
+		size_t count = ws_lock_count(lock, kind);
+		char *pins = ws_arena_alloc(a, count * type->size);
+		if (count > 0) {
+			memcpy(pins, ws_lock_at(lock, kind, 0), count * type->size);
+			qsort_r(pins, count, type->size, cmp_pins, &kind);
+		}
+		memcpy((char *)&sorted + type->list_at, &pins, sizeof(pins));
 	}
-	ws_json_finish(w, WS_JSON_PRETTY, out);
+	/* An empty text is left out; the list is a copy. */
+	for (size_t i = 0; i < sorted.torch.len; i++) {
+		struct ws_pin_torch *pin = &sorted.torch.at[i];
+		pin->sha256 = pin->sha256 && pin->sha256[0] ? pin->sha256 : NULL;
+		pin->cuda = pin->cuda && pin->cuda[0] ? pin->cuda : NULL;
+	}
+	ws_table_text(&table, &sorted, WS_JSON_PRETTY, out);
 }
 
 bool

@@ -22,15 +22,6 @@ is_word(const struct ws_json *value, const char *word)
 }
 
 static bool
-fail_wanted(struct ws_reader *r, const struct ws_json *value)
-{
-	const char *text = value->text;
-	size_t name = strcspn(text, " =<>!~;[@");
-	ws_json_err(r->doc, value, r->err, "'%s' is not a package with its version", text);
-	return ws_err_cure(r->err, "write \"%.*s==VERSION\", one exact version", (int)name, text);
-}
-
-static bool
 read_wanted(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_wanted *wanted = into;
@@ -39,12 +30,11 @@ read_wanted(struct ws_reader *r, const struct ws_json *value, void *into)
 		return false;
 	}
 	const char *equals = strstr(text, "==");
-	if (!equals) {
-		return fail_wanted(r, value);
-	}
-	const char *name = ws_arena_copy(r->a, text, (size_t)(equals - text));
+	const char *name = ws_arena_copy(r->a, text, equals ? (size_t)(equals - text) : 0);
 	if (!ws_is_package_name(name) || !ws_version_parse(equals + 2, r->a, &wanted->version)) {
-		return fail_wanted(r, value);
+		int end = (int)strcspn(text, " =<>!~;[@");
+		ws_json_err(r->doc, value, r->err, "'%s' is not a package with its version", text);
+		return ws_err_cure(r->err, "write \"%.*s==VERSION\", one exact version", end, text);
 	}
 	wanted->name = ws_package_normal(name, r->a);
 	wanted->place = place_of(value);
@@ -52,32 +42,17 @@ read_wanted(struct ws_reader *r, const struct ws_json *value, void *into)
 }
 
 static bool
-is_installed(const struct ws_json *value)
-{
-	return is_word(value, "installed");
-}
-
-static bool
 read_torch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_torch_value *torch = into;
 	torch->place = place_of(value);
-	torch->installed = is_installed(value);
-	if (torch->installed) {
-		return true;
-	}
+	torch->installed = is_word(value, "installed");
 	const char *text = ws_text_of(r, value, "a torch version");
-	if (text && !ws_version_parse(text, r->a, &torch->version)) {
-		ws_json_err(r->doc, value, r->err, "'%s' is not a torch version", text);
-		return ws_err_cure(r->err, "they look like \"2.5.1\" or \"2.5.1+cu121\"");
+	if (!text || torch->installed || ws_version_parse(text, r->a, &torch->version)) {
+		return text;
 	}
-	return text;
-}
-
-static bool
-is_auto(const struct ws_json *value)
-{
-	return is_word(value, "auto");
+	ws_json_err(r->doc, value, r->err, "'%s' is not a torch version", text);
+	return ws_err_cure(r->err, "they look like \"2.5.1\" or \"2.5.1+cu121\"");
 }
 
 static bool
@@ -85,25 +60,13 @@ read_cuda_value(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_cuda_value *cuda = into;
 	cuda->place = place_of(value);
-	cuda->automatic = is_auto(value);
-	if (cuda->automatic) {
-		return true;
-	}
+	cuda->automatic = is_word(value, "auto");
 	const char *text = ws_text_of(r, value, "a CUDA version");
-	if (!text) {
-		return false;
+	if (!text || cuda->automatic || ws_cuda_version_parse(text, r->a, &cuda->version)) {
+		return text;
 	}
-	if (!ws_cuda_version_parse(text, r->a, &cuda->version)) {
-		ws_json_err(r->doc, value, r->err, "'%s' is not a CUDA version", text);
-		return ws_err_cure(r->err, "write major and minor, like \"12.4\", or \"auto\"");
-	}
-	return true;
-}
-
-static bool
-is_host(const struct ws_json *value)
-{
-	return is_word(value, "host");
+	ws_json_err(r->doc, value, r->err, "'%s' is not a CUDA version", text);
+	return ws_err_cure(r->err, "write major and minor, like \"12.4\", or \"auto\"");
 }
 
 static bool
@@ -111,21 +74,15 @@ read_python_value(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_python_value *python = into;
 	python->place = place_of(value);
-	python->host = is_host(value);
-	if (python->host) {
-		return true;
-	}
+	python->host = is_word(value, "host");
 	const char *text = ws_text_of(r, value, "a Python version");
-	if (text && strchr(text, '/')) {
-		python->path = ws_path_from(r, text);
-		return true;
+	python->path = text && strchr(text, '/') ? ws_path_from(r, text) : NULL;
+	if (!text || python->host || python->path || ws_python_tag_parse(text, &python->tag)) {
+		return text;
 	}
-	if (text && !ws_python_tag_parse(text, &python->tag)) {
-		ws_json_err(r->doc, value, r->err, "'%s' is not a Python version", text);
-		return ws_err_cure(
-			r->err, "write \"3.11\", \"3.13t\", \"host\", or the path of an interpreter");
-	}
-	return text;
+	ws_json_err(r->doc, value, r->err, "'%s' is not a Python version", text);
+	return ws_err_cure(
+		r->err, "write \"3.11\", \"3.13t\", \"host\", or the path of an interpreter");
 }
 
 /* "hopper", "h100", and not "sm_90". Which names there are, the facts know. */
@@ -143,31 +100,6 @@ is_set_name(const struct ws_json *value)
 	return begins_set_name(text) && text[strspn(text, LETTERS LARGE DIGITS "- ")] == '\0';
 }
 
-/* People write "RTX 4090"; names in the facts have no blanks. */
-static const char *
-without_blanks(const char *text, struct ws_arena *a)
-{
-	char *copy = ws_arena_strdup(a, text), *to = copy;
-	for (; *text; text++) {
-		*to = *text;
-		to += *text != ' ';
-	}
-	*to = '\0';
-	return copy;
-}
-
-/* "h100;8.9": one of several is a name. */
-static bool
-has_set_name(const char *text)
-{
-	bool named = false;
-	for (const char *at = text; at; at = strchr(at, ';')) {
-		at += *at == ';';
-		named = named || begins_set_name(at);
-	}
-	return named && text[strspn(text, LETTERS LARGE DIGITS "-.+;")] == '\0';
-}
-
 static bool
 read_arch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -179,11 +111,25 @@ read_arch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 		return false;
 	}
 	arch->place = place_of(value);
-	arch->host = is_host(value);
+	arch->host = is_word(value, "host");
+	/* People write "RTX 4090"; names in the facts have no blanks. */
 	if (begins_set_name(arch->text)) {
-		arch->text = without_blanks(arch->text, r->a);
+		char *copy = ws_arena_strdup(r->a, arch->text), *to = copy;
+		for (const char *c = arch->text; *c; c++) {
+			*to = *c;
+			to += *c != ' ';
+		}
+		*to = '\0';
+		arch->text = copy;
 	}
-	if (has_set_name(arch->text) || ws_arch_set_parse(arch->text, r->a, &set, &why)) {
+	/* "h100;8.9": one of several is a name. */
+	bool named = false;
+	for (const char *at = arch->text; at; at = strchr(at, ';')) {
+		at += *at == ';';
+		named = named || begins_set_name(at);
+	}
+	if ((named && arch->text[strspn(arch->text, LETTERS LARGE DIGITS "-.+;")] == '\0')
+		|| ws_arch_set_parse(arch->text, r->a, &set, &why)) {
 		return true;
 	}
 	ws_json_err(r->doc, value, r->err, "'%s' is not a set of architectures", arch->text);
@@ -199,18 +145,8 @@ is_abi(const struct ws_json *value)
 static bool
 read_abi_value(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	int *abi = into;
-	*abi = -1;
-	if (is_auto(value)) {
-		return true;
-	}
-	bool known = value->kind == WS_JSON_NUMBER
-		&& (strcmp(value->text, "0") == 0 || strcmp(value->text, "1") == 0);
-	if (!known) {
-		return ws_json_err(r->doc, value, r->err, "'%s' takes 0, 1 or \"auto\"", r->key);
-	}
-	*abi = value->text[0] - '0';
-	return true;
+	*(int *)into = -1;
+	return is_word(value, "auto") || ws_abi_read(r, value, "0, 1 or \"auto\"", into);
 }
 
 #define AXIS(c_type, one, many, reader, may_stand, keyword) \
@@ -222,11 +158,11 @@ read_abi_value(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_wanted =
 	AXIS(struct ws_wanted, "a package", "packages", read_wanted, NULL, NULL);
 static const struct ws_type type_torch_value = AXIS(struct ws_torch_value, "a torch version",
-	"torch versions", read_torch_value, is_installed, "installed");
+	"torch versions", read_torch_value, NULL, "installed");
 static const struct ws_type type_cuda_value =
-	AXIS(struct ws_cuda_value, "a CUDA version", "CUDA versions", read_cuda_value, is_auto, "auto");
-static const struct ws_type type_python_value = AXIS(struct ws_python_value, "a Python version",
-	"Python versions", read_python_value, is_host, "host");
+	AXIS(struct ws_cuda_value, "a CUDA version", "CUDA versions", read_cuda_value, NULL, "auto");
+static const struct ws_type type_python_value = AXIS(
+	struct ws_python_value, "a Python version", "Python versions", read_python_value, NULL, "host");
 static const struct ws_type type_arch_value = AXIS(struct ws_arch_value, "a set of architectures",
 	"sets of architectures", read_arch_value, is_set_name, "host");
 static const struct ws_type type_abi_value =
@@ -278,64 +214,24 @@ read_include(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_object_read(r, value, &include_table, include);
 }
 
-/* Into the whole matrix: {"flash-attn": "sdpa"}. */
-static bool
-read_fallback(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_matrix *matrix = into;
-	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"flash-attn\": \"sdpa\"}")) {
-		return false;
-	}
-	struct ws_fallback *fallbacks = WS_NEW_N(r->a, struct ws_fallback, value->count);
-	for (WS_JSON_EACH(member, value)) {
-		struct ws_fallback *fallback = &fallbacks[matrix->fallback_count++];
-		r->key = member->key;
-		if (!ws_type_line.read(r, member, &fallback->to)) {
-			return false;
-		}
-		fallback->package = ws_package_normal(member->key, r->a);
-	}
-	matrix->fallbacks = fallbacks;
-	return true;
-}
-
 /* Into the whole matrix. */
 static bool
 read_fallback_on(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char *const words[] = {"no-candidate", "build-failed"};
+	static const char *const words[] = {"no-candidate", "build-failed", NULL};
 	struct ws_matrix *matrix = into;
+	unsigned place;
 	if (!ws_expect(r, value, WS_JSON_ARRAY, "a list of strings")) {
 		return false;
 	}
 	matrix->fallback_on_no_candidate = false;
 	for (WS_JSON_EACH(item, value)) {
-		const char *text = ws_text_of(r, item, "a string");
-		if (!text) {
+		if (!ws_word_read(r, item, "a reason to fall back", words, &place)) {
 			return false;
 		}
-		if (strcmp(text, words[0]) == 0) {
-			matrix->fallback_on_no_candidate = true;
-		} else if (strcmp(text, words[1]) == 0) {
-			matrix->fallback_on_build_failed = true;
-		} else {
-			return ws_word_err(r, item, "reason to fall back", words, WS_LEN(words));
-		}
+		*(place == 0 ? &matrix->fallback_on_no_candidate : &matrix->fallback_on_build_failed) =
+			true;
 	}
-	return true;
-}
-
-/* Into the whole matrix. */
-static bool
-read_matrix_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_matrix *matrix = into;
-	struct ws_index_roles list = {0};
-	if (!ws_type_indexes.read(r, value, &list)) {
-		return false;
-	}
-	matrix->indexes = list.at;
-	matrix->index_count = list.count;
 	return true;
 }
 
@@ -356,27 +252,14 @@ read_label(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static bool
-read_debug_info(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	const char *words[WS_DEBUG_FULL + 1];
-	for (size_t i = 0; i < WS_LEN(words); i++) {
-		words[i] = ws_debug_info_name((enum ws_debug_info)i);
-	}
-	return ws_text_of(r, value, "a kind of debug info")
-		&& (ws_debug_info_parse(value->text, into)
-			|| ws_word_err(r, value, "kind of debug info", words, WS_LEN(words)));
-}
-
 /* How GPU code is compressed follows from the toolkit and the driver; only whether can be said. */
 static bool
 read_compress(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char *const words[] = {"none"};
+	static const char *const words[] = {"none", NULL};
+	unsigned place;
 	*(bool *)into = true;
-	return ws_text_of(r, value, "\"none\"")
-		&& (strcmp(value->text, words[0]) == 0
-			|| ws_word_err(r, value, "way to compress", words, WS_LEN(words)));
+	return ws_word_read(r, value, "a way to compress", words, &place);
 }
 
 /* ">=550.54": the oldest driver. */
@@ -412,8 +295,8 @@ read_glibc(struct ws_reader *r, const struct ws_json *value, void *into)
 
 static const struct ws_type type_glibc =
 	WS_VALUES(char *, "a version of glibc", "versions of glibc", read_glibc);
-static const struct ws_type type_debug_info =
-	WS_VALUES(enum ws_debug_info, "a kind of debug info", "kinds of debug info", read_debug_info);
+static const struct ws_type type_debug_info = {
+	.name = "a kind of debug info", .kind = WS_KIND_WORD, .words = ws_debug_info_words};
 static const struct ws_type type_compress = WS_VALUES(bool, "\"none\"", "words", read_compress);
 static const struct ws_type type_driver =
 	WS_VALUES(struct ws_version, "a range of drivers", "ranges of drivers", read_driver);
@@ -421,9 +304,14 @@ static const struct ws_type type_exclude =
 	WS_VALUES(struct ws_exclude, "an exclusion", "exclusions", read_exclude);
 static const struct ws_type type_include =
 	WS_VALUES(struct ws_include, "an extra point", "extra points", read_include);
-static const struct ws_type type_fallback = WS_OBJECTS(struct ws_matrix, read_fallback);
+static const struct ws_field fallback_fields[] = {
+	{WS_ONE(struct ws_fallback, package, "", ws_type_line)},
+	{WS_ONE(struct ws_fallback, to, "", ws_type_line)},
+};
+static const struct ws_table fallback_table = {
+	"a fallback", fallback_fields, WS_LEN(fallback_fields)};
+static const struct ws_type type_fallback = WS_BY_TABLE(struct ws_fallback, fallback_table);
 static const struct ws_type type_reasons = WS_OBJECTS(struct ws_matrix, read_fallback_on);
-static const struct ws_type type_indexes = WS_OBJECTS(struct ws_matrix, read_matrix_indexes);
 static const struct ws_type type_label = WS_VALUES(char *, "a label", "labels", read_label);
 
 #define AXIS_FLAGS (WS_FIELD_LIST | WS_FIELD_UNIQUE)
@@ -449,9 +337,10 @@ static const struct ws_field fields[] = {
 	{WS_MANY(struct ws_matrix, includes, include_count, "include", type_include),
 		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"2.6.0+cu126\", \"arch\": \"9.0\"}]"},
 	{WS_ONE(struct ws_matrix, policy, "policy", ws_type_policy)},
-	{.key = "fallback", .type = &type_fallback},
+	{WS_MANY(struct ws_matrix, fallbacks, fallback_count, "fallback", type_fallback),
+		.flags = WS_FIELD_LIST | WS_FIELD_MAP, .example = "{\"flash-attn\": \"sdpa\"}"},
 	{.key = "fallback_on", .type = &type_reasons},
-	{.key = "indexes", .type = &type_indexes},
+	{WS_ONE(struct ws_matrix, indexes, "indexes", ws_type_indexes)},
 	{WS_ONE(struct ws_matrix, recipes, "recipes", ws_type_path)},
 	{WS_ONE(struct ws_matrix, label, "label", type_label)},
 	{WS_ONE(struct ws_matrix, debug_info, "debug_info", type_debug_info)},
@@ -462,110 +351,72 @@ static const struct ws_field fields[] = {
 };
 static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
 
-/* Gives empty axes their defaults. torch has none. */
-static void
-fill_axes(struct ws_matrix *matrix, struct ws_arena *a)
-{
-	static const struct ws_cuda_value any_cuda = {.automatic = true};
-	static const struct ws_python_value any_python = {.host = true};
-	static const struct ws_arch_value any_arch = {.host = true, .text = "host"};
-	static const int any_abi = -1;
-	if (matrix->cuda_count == 0) {
-		matrix->cuda = &any_cuda;
-		matrix->cuda_count = 1;
-	}
-	if (matrix->python_count == 0) {
-		matrix->python = &any_python;
-		matrix->python_count = 1;
-	}
-	if (matrix->arch_count == 0) {
-		matrix->arch = &any_arch;
-		matrix->arch_count = 1;
-	}
-	if (matrix->cxx11abi_count == 0) {
-		matrix->cxx11abi = &any_abi;
-		matrix->cxx11abi_count = 1;
-	}
-	if (matrix->platform_count == 0) {
-		const struct ws_machine **host = WS_NEW(a, const struct ws_machine *);
-		*host = ws_machine_host();
-		matrix->platforms = host;
-		matrix->platform_count = 1;
-	}
-}
-
+/* The package is named by @a value, or by its key. */
 static bool
-is_wanted(const struct ws_matrix *matrix, const char *name)
+check_wanted(
+	struct ws_reader *r, const struct ws_matrix *matrix, const struct ws_json *value, bool by_key)
 {
-	for (size_t i = 0; i < matrix->package_count; i++) {
-		if (strcmp(matrix->packages[i].name, name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Adds "did you mean" to an error about a package that is not the matrix's own. */
-static bool
-suggest_wanted(struct ws_reader *r, const struct ws_matrix *matrix, const char *name)
-{
+	const char *name = by_key ? value->key : value->text;
 	const char **names = WS_NEW_N(r->a, const char *, matrix->package_count);
 	for (size_t i = 0; i < matrix->package_count; i++) {
 		names[i] = matrix->packages[i].name;
 	}
+	if (ws_is_among(ws_package_normal(name, r->a), names, matrix->package_count)) {
+		return true;
+	}
+	(by_key ? ws_json_err_key : ws_json_err)(
+		r->doc, value, r->err, "'%s' is not among the packages of this matrix", name);
 	const char *near = ws_suggest(name, names, matrix->package_count);
-	return near ? ws_err_cure(r->err, "did you mean \"%s\"?", near) : false;
-}
-
-#define UNWANTED "'%s' is not among the packages of this matrix"
-
-/* The packages that the list @a key ("exclude", "include") names. */
-static bool
-check_listed(struct ws_reader *r, const struct ws_matrix *matrix, const char *key)
-{
-	const struct ws_json *list = ws_json_find(r->doc->root, key);
-	if (!list) {
-		return true;
-	}
-	for (WS_JSON_EACH(item, list)) {
-		const struct ws_json *package = ws_json_find(item, "package");
-		if (package && !is_wanted(matrix, ws_package_normal(package->text, r->a))) {
-			ws_json_err(r->doc, package, r->err, UNWANTED, package->text);
-			return suggest_wanted(r, matrix, package->text);
-		}
-	}
-	return true;
-}
-
-static bool
-check_fallbacks(struct ws_reader *r, const struct ws_matrix *matrix)
-{
-	const struct ws_json *object = ws_json_find(r->doc->root, "fallback");
-	if (!object) {
-		return true;
-	}
-	for (WS_JSON_EACH(member, object)) {
-		if (!is_wanted(matrix, ws_package_normal(member->key, r->a))) {
-			ws_json_err_key(r->doc, member, r->err, UNWANTED, member->key);
-			return suggest_wanted(r, matrix, member->key);
-		}
-	}
-	return true;
+	return near && ws_err_cure(r->err, "did you mean \"%s\"?", near);
 }
 
 bool
 ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, const char *home,
 	struct ws_arena *a, struct ws_matrix *matrix, struct ws_err *err)
 {
+	static const struct ws_cuda_value any_cuda = {.automatic = true};
+	static const struct ws_python_value any_python = {.host = true};
+	static const struct ws_arch_value any_arch = {.host = true, .text = "host"};
+	static const int any_abi = -1;
+	static const char *const lists[] = {"exclude", "include"};
 	struct ws_reader r = {.doc = doc, .folder = folder, .home = home, .a = a, .err = err};
-	*matrix = (struct ws_matrix){.doc = doc, .path = doc->name, .fallback_on_no_candidate = true};
+	const struct ws_machine **host = WS_NEW(a, const struct ws_machine *);
+	*host = ws_machine_host();
+	/* The defaults of the axes; torch has none. */
+	*matrix = (struct ws_matrix){.doc = doc,
+		.path = doc->name,
+		.cuda = &any_cuda,
+		.cuda_count = 1,
+		.python = &any_python,
+		.python_count = 1,
+		.arch = &any_arch,
+		.arch_count = 1,
+		.cxx11abi = &any_abi,
+		.cxx11abi_count = 1,
+		.platforms = host,
+		.platform_count = 1,
+		.policy_given = ws_json_find(doc->root, "policy"),
+		.fallback_on_no_candidate = true};
 	if (!ws_object_read(&r, doc->root, &table, matrix)) {
 		return false;
 	}
-	matrix->policy_given = ws_json_find(doc->root, "policy");
-	fill_axes(matrix, a);
-	return check_listed(&r, matrix, "exclude") && check_listed(&r, matrix, "include")
-		&& check_fallbacks(&r, matrix);
+	for (size_t i = 0; i < WS_LEN(lists); i++) {
+		for (WS_JSON_EACH(item, ws_json_find(doc->root, lists[i]))) {
+			const struct ws_json *package = ws_json_find(item, "package");
+			if (package && !check_wanted(&r, matrix, package, false)) {
+				return false;
+			}
+		}
+	}
+	struct ws_fallback *fallback = matrix->fallbacks;
+	for (WS_JSON_EACH(member, ws_json_find(doc->root, "fallback"))) {
+		fallback->package = ws_package_normal(fallback->package, a);
+		fallback++;
+		if (!check_wanted(&r, matrix, member, true)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 bool

@@ -99,23 +99,6 @@ static const struct ws_field patch_fields[] = {
 };
 static const struct ws_table patch_table = {"a patch", patch_fields, WS_LEN(patch_fields)};
 
-/* The file exists and has the sha256 of the recipe. */
-static bool
-check_patch(struct ws_reader *r, const struct ws_json *value, const struct ws_patch *patch)
-{
-	struct ws_digest digest;
-	if (!ws_digest_file(patch->file, &digest, NULL, r->err)) {
-		return ws_json_err(
-			r->doc, ws_json_find(value, "file"), r->err, "cannot read the patch '%s'", patch->file);
-	}
-	if (!ws_digest_is(&digest, patch->sha256)) {
-		ws_json_err(r->doc, ws_json_find(value, "sha256"), r->err,
-			"the patch has another sha256 than this");
-		return ws_err_cure(r->err, "'%s' has %s", patch->file, digest.hex);
-	}
-	return true;
-}
-
 static const struct ws_field file_fields[] = {
 	{WS_ONE(struct ws_patch, name, "create", ws_type_inside), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_patch, text, "text", ws_type_text), .flags = WS_FIELD_REQUIRED,
@@ -136,7 +119,17 @@ read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
 		return false;
 	}
 	patch->file = ws_path_join(r->a, r->folder, patch->name, NULL);
-	return check_patch(r, value, patch);
+	struct ws_digest digest;
+	if (!ws_digest_file(patch->file, &digest, NULL, r->err)) {
+		return ws_json_err(
+			r->doc, ws_json_find(value, "file"), r->err, "cannot read the patch '%s'", patch->file);
+	}
+	if (!ws_digest_is(&digest, patch->sha256)) {
+		ws_json_err(r->doc, ws_json_find(value, "sha256"), r->err,
+			"the patch has another sha256 than this");
+		return ws_err_cure(r->err, "'%s' has %s", patch->file, digest.hex);
+	}
+	return true;
 }
 
 /* {name} and {version}; other braces are the file's own. */
@@ -157,26 +150,6 @@ fill_in(const struct ws_recipe *recipe, const char *text, struct ws_arena *a)
 		text += value ? strlen(values[i].word) : 1;
 	}
 	return ws_buf_copy(&b, a);
-}
-
-/* Writes the recipe's name and version into new files, and digests these. */
-static void
-complete_patches(struct ws_recipe *recipe, struct ws_arena *a)
-{
-	struct ws_patch *all = WS_NEW_N(a, struct ws_patch, recipe->patch_count + 1);
-	for (size_t i = 0; i < recipe->patch_count; i++) {
-		all[i] = recipe->patches[i];
-		if (all[i].text) {
-			all[i].text = fill_in(recipe, all[i].text, a);
-			struct ws_hasher *h = ws_hasher_make();
-			ws_hasher_add_field(h, "wheelsmith.new-file/1");
-			ws_hasher_add_field(h, all[i].name);
-			ws_hasher_add_field(h, all[i].text);
-			struct ws_digest digest = ws_hasher_finish(h);
-			all[i].sha256 = ws_arena_strdup(a, digest.hex);
-		}
-	}
-	recipe->patches = all;
 }
 
 const struct ws_type ws_type_source = WS_OBJECTS(struct ws_source_spec, read_source);
@@ -378,60 +351,30 @@ text_without_prebuilt(const struct ws_json_doc *doc, struct ws_arena *a)
 	return ws_arena_printf(a, "%.*s%s", (int)start, doc->text, doc->text + end);
 }
 
-/* Covers the file and each patch, so that a changed patch is a changed recipe. Excludes
- * `prebuilt`: published wheels do not change how ours are built. */
-static struct ws_digest
-digest_recipe(const struct ws_json_doc *doc, const struct ws_recipe *recipe, struct ws_arena *a)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, text_without_prebuilt(doc, a));
-	for (size_t i = 0; i < recipe->patch_count; i++) {
-		ws_hasher_add_field(h, recipe->patches[i].sha256);
-	}
-	return ws_hasher_finish(h);
-}
-
-/* An sdist's package is the recipe's own when it is not named. */
-static void
-name_sdists(struct ws_recipe *recipe, struct ws_arena *a)
-{
-	struct ws_source_spec *sources = WS_NEW_N(a, struct ws_source_spec, recipe->source_count);
-	for (size_t i = 0; i < recipe->source_count; i++) {
-		sources[i] = recipe->sources[i];
-		if (sources[i].kind == WS_SOURCE_SDIST && !sources[i].package) {
-			sources[i].package = recipe->name;
-		}
-	}
-	recipe->sources = sources;
-}
-
 static bool
 complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 {
 	const struct ws_json *every = ws_json_find(r->doc->root, "every_extension");
 	const struct ws_json *list = ws_json_find(r->doc->root, "extensions");
-	const struct ws_json *item = list ? list->first : NULL;
-	struct ws_extension shared = {0};
-	struct ws_extension *all = WS_NEW_N(r->a, struct ws_extension, recipe->extension_count);
+	struct ws_extension shared = {0}, *extension = recipe->extensions;
 	if (every && !ws_object_read(r, every, ws_type_every_extension.table, &shared)) {
 		return false;
 	}
 	if (every && !list) {
 		return ws_json_err_key(r->doc, every, r->err, "'every_extension' needs 'extensions'");
 	}
-	for (size_t i = 0; i < recipe->extension_count; i++, item = item->next) {
-		all[i] = recipe->extensions[i];
-		if (!ws_extension_complete(r, item, every, &shared, &all[i])) {
+	for (WS_JSON_EACH(item, list)) {
+		if (!ws_extension_complete(r, item, every, &shared, extension)) {
 			return false;
 		}
-		for (size_t j = 0; j < i; j++) {
-			if (strcmp(all[i].module, all[j].module) == 0) {
+		for (const struct ws_extension *other = recipe->extensions; other < extension; other++) {
+			if (strcmp(extension->module, other->module) == 0) {
 				return ws_json_err(r->doc, ws_json_find(item, "module"), r->err,
-					"module '%s' is listed twice", all[i].module);
+					"module '%s' is listed twice", other->module);
 			}
 		}
+		extension++;
 	}
-	recipe->extensions = all;
 	return true;
 }
 
@@ -465,19 +408,6 @@ check_ways(struct ws_reader *r, struct ws_recipe *recipe)
 }
 
 static bool
-check_prebuilt(struct ws_reader *r, const struct ws_recipe *recipe)
-{
-	const struct ws_json *list = ws_json_find(r->doc->root, "prebuilt");
-	const struct ws_json *item = list ? list->first : NULL;
-	for (size_t i = 0; i < recipe->prebuilt_count; i++, item = item->next) {
-		if (!ws_prebuilt_check(r, item, recipe, &recipe->prebuilt[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool
 parse(struct ws_reader *r, struct ws_recipe *recipe)
 {
 	*recipe = (struct ws_recipe){.path = r->doc->name, .python.root = ""};
@@ -485,10 +415,40 @@ parse(struct ws_reader *r, struct ws_recipe *recipe)
 		return false;
 	}
 	recipe->name = ws_package_normal(recipe->distribution, r->a);
-	complete_patches(recipe, r->a);
-	recipe->digest = digest_recipe(r->doc, recipe, r->a);
-	name_sdists(recipe, r->a);
-	return check_ways(r, recipe) && check_prebuilt(r, recipe);
+	/* The digest covers the file and each patch, so that a changed patch is a changed recipe. It
+	 * excludes `prebuilt`: published wheels do not change how ours are built. */
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, text_without_prebuilt(r->doc, r->a));
+	for (size_t i = 0; i < recipe->patch_count; i++) {
+		struct ws_patch *patch = &recipe->patches[i];
+		if (patch->text) {
+			patch->text = fill_in(recipe, patch->text, r->a);
+			struct ws_hasher *of_file = ws_hasher_make();
+			ws_hasher_add_field(of_file, "wheelsmith.new-file/1");
+			ws_hasher_add_field(of_file, patch->name);
+			ws_hasher_add_field(of_file, patch->text);
+			struct ws_digest digest = ws_hasher_finish(of_file);
+			patch->sha256 = ws_arena_strdup(r->a, digest.hex);
+		}
+		ws_hasher_add_field(h, patch->sha256);
+	}
+	recipe->digest = ws_hasher_finish(h);
+	for (size_t i = 0; i < recipe->source_count; i++) {
+		struct ws_source_spec *source = &recipe->sources[i];
+		if (source->kind == WS_SOURCE_SDIST && !source->package) {
+			source->package = recipe->name;
+		}
+	}
+	if (!check_ways(r, recipe)) {
+		return false;
+	}
+	const struct ws_prebuilt *prebuilt = recipe->prebuilt;
+	for (WS_JSON_EACH(item, ws_json_find(r->doc->root, "prebuilt"))) {
+		if (!ws_prebuilt_check(r, item, recipe, prebuilt++)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 bool

@@ -19,20 +19,6 @@ check_source(struct ws_reader *r, const struct ws_json *value, const char *path)
 }
 
 static bool
-read_source_path(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	const char **path = into;
-	if (!ws_type_inside.read(r, value, path)) {
-		return false;
-	}
-	if (strpbrk(*path, "*?")) {
-		ws_json_err(r->doc, value, r->err, "'%s' is a pattern", *path);
-		return ws_err_cure(r->err, "write {\"glob\": \"%s\", \"count\": N}", *path);
-	}
-	return check_source(r, value, *path);
-}
-
-static bool
 read_glob(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const char **glob = into;
@@ -66,7 +52,14 @@ read_source_list(struct ws_reader *r, const struct ws_json *value, void *into)
 	const char **path = WS_NEW(r->a, const char *);
 	list->paths = path;
 	list->path_count = 1;
-	return read_source_path(r, value, path);
+	if (!ws_type_inside.read(r, value, path)) {
+		return false;
+	}
+	if (strpbrk(*path, "*?")) {
+		ws_json_err(r->doc, value, r->err, "'%s' is a pattern", *path);
+		return ws_err_cure(r->err, "write {\"glob\": \"%s\", \"count\": N}", *path);
+	}
+	return check_source(r, value, *path);
 }
 
 /* Flags of setup.py files that a recipe must not have: another key decides them. Keep in step
@@ -125,34 +118,10 @@ static const struct ws_type type_flag = WS_VALUES(char *, "a compiler flag", "st
 static bool
 read_binding(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char *const words[] = {"pybind", "torch-library", "stable-abi", "c-abi"};
-	if (!ws_text_of(r, value, "a kind of binding")) {
-		return false;
-	}
-	for (size_t i = 0; i < WS_LEN(words); i++) {
-		if (strcmp(value->text, words[i]) == 0) {
-			*(enum ws_binding *)into = (enum ws_binding)i;
-			return true;
-		}
-	}
-	ws_word_err(r, value, "kind of binding", words, WS_LEN(words));
-	return strcmp(value->text, "none") == 0
-		? ws_err_cure(r->err, "a package of Python files alone has no 'extensions'")
-		: false;
-}
-
-static bool
-read_suffix(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	static const char *const words[] = {".so", ".abi3.so"};
-	for (size_t i = 0; i < WS_LEN(words) && value->kind == WS_JSON_STRING; i++) {
-		if (strcmp(value->text, words[i]) == 0) {
-			*(const char **)into = words[i];
-			return true;
-		}
-	}
-	return ws_text_of(r, value, "a file name's end")
-		&& ws_word_err(r, value, "suffix of a module's file name", words, WS_LEN(words));
+	static const char *const words[] = {"pybind", "torch-library", "stable-abi", "c-abi", NULL};
+	return ws_word_read(r, value, "a kind of binding", words, into)
+		|| (ws_same(value->text, "none")
+			&& ws_err_cure(r->err, "a package of Python files alone has no 'extensions'"));
 }
 
 static bool
@@ -174,8 +143,9 @@ const struct ws_type ws_type_binding =
 const struct ws_type ws_type_module =
 	WS_VALUES(char *, "a module name", "module names", read_module);
 
-static const struct ws_type type_suffix =
-	WS_VALUES(char *, "a file name's end", "file names' ends", read_suffix);
+static const char *const suffixes[] = {".so", ".abi3.so", NULL};
+static const struct ws_type type_suffix = {
+	.name = "a suffix of a module's file name", .kind = WS_KIND_TEXT, .words = suffixes};
 
 #define SHARED_FIELDS \
 	{WS_ONE(struct ws_extension, binding, "binding", ws_type_binding), .example = "\"pybind\""}, \
@@ -206,29 +176,18 @@ static const struct ws_table shared_table = {
 const struct ws_type ws_type_extension = WS_BY_TABLE(struct ws_extension, table);
 const struct ws_type ws_type_every_extension = WS_BY_TABLE(struct ws_extension, shared_table);
 
-/* Joins two lists of items of @a size bytes. */
-static void
-prepend(struct ws_arena *a, size_t size, const void *first, size_t first_count, const void *list,
-	const void **joined, size_t *count)
+/* Makes of @a list of @a count texts one that begins with @a first. */
+static const char *const *
+prepend(struct ws_arena *a, const char *const *first, size_t first_count, const char *const *list,
+	size_t *count)
 {
-	char *items = ws_arena_alloc(a, (first_count + *count) * size);
-	if (first_count > 0) {
-		memcpy(items, first, first_count * size);
+	const char **joined = WS_NEW_N(a, const char *, first_count + *count);
+	for (size_t i = 0; i < first_count + *count; i++) {
+		joined[i] = i < first_count ? first[i] : list[i - first_count];
 	}
-	if (*count > 0) {
-		memcpy(items + first_count * size, list, *count * size);
-	}
-	*joined = items;
 	*count += first_count;
+	return joined;
 }
-
-#define PREPEND(a, shared, own, list, counter) \
-	do { \
-		const void *joined; \
-		prepend(a, sizeof(*(own)->list), (shared)->list, (shared)->counter, (own)->list, &joined, \
-			&(own)->counter); \
-		(own)->list = joined; \
-	} while (0)
 
 bool
 ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const struct ws_json *every,
@@ -244,11 +203,14 @@ ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const str
 	if (!extension->suffix) {
 		extension->suffix = shared->suffix;
 	}
-	PREPEND(r->a, shared, extension, include, include_count);
-	PREPEND(r->a, &shared->flags, &extension->flags, c, c_count);
-	PREPEND(r->a, &shared->flags, &extension->flags, cxx, cxx_count);
-	PREPEND(r->a, &shared->flags, &extension->flags, nvcc, nvcc_count);
-	PREPEND(r->a, &shared->flags, &extension->flags, link, link_count);
+	struct ws_flags *own = &extension->flags;
+	const struct ws_flags *all = &shared->flags;
+	extension->include = prepend(r->a, shared->include, shared->include_count, extension->include,
+		&extension->include_count);
+	own->c = prepend(r->a, all->c, all->c_count, own->c, &own->c_count);
+	own->cxx = prepend(r->a, all->cxx, all->cxx_count, own->cxx, &own->cxx_count);
+	own->nvcc = prepend(r->a, all->nvcc, all->nvcc_count, own->nvcc, &own->nvcc_count);
+	own->link = prepend(r->a, all->link, all->link_count, own->link, &own->link_count);
 	return true;
 }
 
@@ -368,28 +330,14 @@ read_extras(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-/* Into the whole metadata: {"Repository": "https://..."} as "Repository", "https://...". */
-static bool
-read_project_urls(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	struct ws_metadata *metadata = into;
-	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"Repository\": \"https://...\"}")) {
-		return false;
-	}
-	const char **pairs = WS_NEW_N(r->a, const char *, 2 * value->count);
-	for (WS_JSON_EACH(member, value)) {
-		r->key = member->key;
-		pairs[metadata->project_url_count++] = member->key;
-		if (!ws_type_url.read(r, member, &pairs[metadata->project_url_count++])) {
-			return false;
-		}
-	}
-	metadata->project_urls = pairs;
-	return true;
-}
-
 static const struct ws_type type_extras = WS_OBJECTS(struct ws_metadata, read_extras);
-static const struct ws_type type_project_urls = WS_OBJECTS(struct ws_metadata, read_project_urls);
+
+static const struct ws_field page_fields[] = {
+	{WS_ONE(struct ws_project_url, label, "", ws_type_text)},
+	{WS_ONE(struct ws_project_url, url, "", ws_type_url)},
+};
+static const struct ws_table page_table = {"a project's URL", page_fields, WS_LEN(page_fields)};
+static const struct ws_type type_project_url = WS_BY_TABLE(struct ws_project_url, page_table);
 
 #define LINE(member) \
 	{ \
@@ -401,7 +349,8 @@ static const struct ws_field metadata_fields[] = {
 	LINE(author),
 	LINE(author_email),
 	{WS_ONE(struct ws_metadata, home_page, "home_page", ws_type_url)},
-	{.key = "project_urls", .type = &type_project_urls},
+	{WS_MANY(struct ws_metadata, project_urls, project_url_count, "project_urls", type_project_url),
+		.flags = WS_FIELD_LIST | WS_FIELD_MAP, .example = "{\"Repository\": \"https://...\"}"},
 	LINE(license),
 	LINE(license_expression),
 	PATHS(struct ws_metadata, license_file, "license_files", ws_type_inside),
@@ -414,32 +363,28 @@ static const struct ws_field metadata_fields[] = {
 static const struct ws_table metadata_table = {
 	"metadata", metadata_fields, WS_LEN(metadata_fields)};
 
-/* PEP 639: with License-Expression neither License nor a license classifier may stand. */
 static bool
-check_license(struct ws_reader *r, const struct ws_json *value, const struct ws_metadata *metadata)
+read_metadata(struct ws_reader *r, const struct ws_json *value, void *into)
 {
+	const struct ws_metadata *metadata = into;
+	if (!ws_object_read(r, value, &metadata_table, into)) {
+		return false;
+	}
 	if (!metadata->license_expression) {
 		return true;
 	}
+	/* PEP 639: with License-Expression neither License nor a license classifier may stand. */
 	if (metadata->license) {
 		return ws_json_err_key(r->doc, ws_json_find(value, "license"), r->err,
 			"'license' and 'license_expression' exclude each other");
 	}
-	const struct ws_json *classifiers = ws_json_find(value, "classifiers");
-	const struct ws_json *item = classifiers ? classifiers->first : NULL;
-	for (; item; item = item->next) {
+	for (WS_JSON_EACH(item, ws_json_find(value, "classifiers"))) {
 		if (ws_starts_with(item->text, "License ::")) {
 			return ws_json_err(r->doc, item, r->err,
 				"a license classifier and 'license_expression' exclude each other");
 		}
 	}
 	return true;
-}
-
-static bool
-read_metadata(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	return ws_object_read(r, value, &metadata_table, into) && check_license(r, value, into);
 }
 
 const struct ws_type ws_type_python_part = WS_OBJECTS(struct ws_python_part, read_python_part);
@@ -486,17 +431,15 @@ read_torch(struct ws_reader *r, const struct ws_json *value, void *into)
 static bool
 read_abi(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char *const words[] = {"FALSE", "TRUE", "0", "1", "false", "true"};
+	static const char *const words[] = {"FALSE", "TRUE", "0", "1", "false", "true", NULL};
 	struct ws_published *published = into;
-	published->text = ws_text_of(r, value, "a word for cxx11abi");
-	for (size_t i = 0; published->text && i < WS_LEN(words); i++) {
-		if (strcmp(words[i], published->text) == 0) {
-			published->cxx11abi = (int)(i % 2);
-			return true;
-		}
+	unsigned place;
+	if (!ws_word_read(r, value, "a word for cxx11abi in names", words, &place)) {
+		return false;
 	}
-	return published->text
-		&& ws_word_err(r, value, "word for cxx11abi in names", words, WS_LEN(words));
+	published->text = words[place];
+	published->cxx11abi = (int)(place % 2);
+	return true;
 }
 
 static bool
@@ -554,29 +497,17 @@ const struct ws_type ws_type_prebuilt = WS_BY_TABLE(struct ws_prebuilt, prebuilt
 
 static const char *const placeholders[] = {"version", "cuda", "torch", "cxx11abi", "python"};
 
-/* The value of placeholder @a i in a sample name; NULL: its list is missing. */
-static const char *
-sample(const struct ws_recipe *recipe, const struct ws_prebuilt *prebuilt, size_t i)
-{
-	switch (i) {
-	case 0:
-		return recipe->version.text;
-	case 1:
-		return prebuilt->cuda.count > 0 ? prebuilt->cuda.at[0].text : NULL;
-	case 2:
-		return prebuilt->torch.count > 0 ? prebuilt->torch.at[0].text : NULL;
-	case 3:
-		return prebuilt->cxx11abi.count > 0 ? prebuilt->cxx11abi.at[0].text : NULL;
-	default:
-		return prebuilt->python_count > 0 ? "cp310" : NULL;
-	}
-}
-
 /* The template's URL with the first of each list; NULL with an error at @a url. */
 static const char *
 expand_sample(struct ws_reader *r, const struct ws_json *url, const struct ws_recipe *recipe,
 	const struct ws_prebuilt *prebuilt, unsigned *used)
 {
+	/* By placeholder; NULL: its list is missing. */
+	const char *const values[] = {recipe->version.text,
+		prebuilt->cuda.count > 0 ? prebuilt->cuda.at[0].text : NULL,
+		prebuilt->torch.count > 0 ? prebuilt->torch.at[0].text : NULL,
+		prebuilt->cxx11abi.count > 0 ? prebuilt->cxx11abi.at[0].text : NULL,
+		prebuilt->python_count > 0 ? "cp310" : NULL};
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *c = prebuilt->url; *c; c++) {
 		const char *end = *c == '{' ? strchr(c, '}') : NULL;
@@ -594,36 +525,16 @@ expand_sample(struct ws_reader *r, const struct ws_json *url, const struct ws_re
 			ws_err_cure(r->err, "write {version}, {cuda}, {torch}, {cxx11abi}, {python}");
 			return NULL;
 		}
-		const char *value = sample(recipe, prebuilt, i);
-		if (!value) {
+		if (!values[i]) {
 			ws_json_err(r->doc, url, r->err, "'{%s}' is in the URL, and '%s' is not listed",
 				placeholders[i], placeholders[i]);
 			return NULL;
 		}
 		*used |= 1u << i;
-		ws_buf_puts(&out, value);
+		ws_buf_puts(&out, values[i]);
 		c = end;
 	}
 	return ws_buf_copy(&out, r->a);
-}
-
-static bool
-check_name(struct ws_reader *r, const struct ws_json *url, const struct ws_recipe *recipe,
-	const char *sample_url)
-{
-	struct ws_wheel_name name;
-	const char *why = NULL;
-	const char *file = strrchr(sample_url, '/') + 1;
-	if (!ws_wheel_name_parse(file, r->a, &name, &why)) {
-		return ws_json_err(
-			r->doc, url, r->err, "the URL does not end in a wheel's name: '%s': %s", file, why);
-	}
-	if (!ws_same(name.distribution, recipe->name)
-		|| ws_version_cmp_public(&name.version, &recipe->version) != 0) {
-		return ws_json_err(r->doc, url, r->err, "'%s' is not a wheel of %s %s", file, recipe->name,
-			recipe->version.text);
-	}
-	return true;
 }
 
 bool
@@ -632,9 +543,20 @@ ws_prebuilt_check(struct ws_reader *r, const struct ws_json *item, const struct 
 {
 	const struct ws_json *url = ws_json_find(item, "url");
 	unsigned used = 0;
-	const char *name = expand_sample(r, url, recipe, prebuilt, &used);
-	if (!name || !check_name(r, url, recipe, name)) {
+	const char *sample = expand_sample(r, url, recipe, prebuilt, &used);
+	if (!sample) {
 		return false;
+	}
+	struct ws_wheel_name name;
+	const char *file = strrchr(sample, '/') + 1, *why;
+	if (!ws_wheel_name_parse(file, r->a, &name, &why)) {
+		return ws_json_err(
+			r->doc, url, r->err, "the URL does not end in a wheel's name: '%s': %s", file, why);
+	}
+	if (!ws_same(name.distribution, recipe->name)
+		|| ws_version_cmp_public(&name.version, &recipe->version) != 0) {
+		return ws_json_err(r->doc, url, r->err, "'%s' is not a wheel of %s %s", file, recipe->name,
+			recipe->version.text);
 	}
 	for (size_t i = 1; i < WS_LEN(placeholders); i++) {
 		const struct ws_json *list = ws_json_find(item, placeholders[i]);

@@ -17,14 +17,6 @@ struct search {
 	WS_VEC(struct found) found;
 };
 
-/* A pipe or a device: reading it may block for ever. */
-static bool
-is_special(const char *path)
-{
-	struct stat status;
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
 /* Files that are not named like a version are not recipes. */
 static void
 list_package(struct search *s, const char *folder, const char *package)
@@ -38,8 +30,10 @@ list_package(struct search *s, const char *folder, const char *package)
 			|| !ws_version_parse(ws_arena_copy(s->a, entry->d_name, len - 5), s->a, &version)) {
 			continue;
 		}
+		/* Reading a pipe or a device may block for ever. */
 		const char *path = ws_path_join(s->a, folder, entry->d_name, NULL);
-		if (is_special(path)) {
+		struct stat status;
+		if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
 			continue;
 		}
 		*ws_vec_push(&s->found, s->a) = (struct found){
@@ -130,15 +124,6 @@ list_words(const struct ws_recipe_catalog *catalog, const char *name, struct ws_
 }
 
 static bool
-fail_version(const struct ws_recipe_catalog *catalog, const char *name,
-	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
-	ws_err_cure_code(err, WS_CURE_RECIPE, ws_arena_printf(a, "%s==%s", name, version->text));
-	return ws_err_cure(err, "available: %s", list_words(catalog, name, a));
-}
-
-static bool
 fail_name(const struct ws_recipe_catalog *catalog, const char *name,
 	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
 {
@@ -200,6 +185,10 @@ ws_recipe_find(const struct ws_recipe_catalog *catalog, const char *name,
 			return read_file(file, a, recipe, err);
 		}
 	}
-	return known && version ? fail_version(catalog, name, version, a, err)
-							: fail_name(catalog, name, version, a, err);
+	if (!known || !version) {
+		return fail_name(catalog, name, version, a, err);
+	}
+	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
+	ws_err_cure_code(err, WS_CURE_RECIPE, ws_arena_printf(a, "%s==%s", name, version->text));
+	return ws_err_cure(err, "available: %s", list_words(catalog, name, a));
 }

@@ -108,23 +108,17 @@ static const struct ws_type type_remote = WS_OBJECTS(struct ws_user_remote, read
 
 /* ---- the whole configuration ---- */
 
-/* The struct of the table; the list of indexes is copied out afterwards. */
-struct written {
-	struct ws_user_config config;
-	struct ws_index_roles indexes;
-};
-
 static const struct ws_field fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
-	{WS_ONE(struct written, config.store, "store", ws_type_path)},
-	{WS_ONE(struct written, config.store_bytes, "store_bytes", ws_type_size)},
-	{WS_ONE(struct written, indexes, "indexes", ws_type_indexes)},
-	{WS_ONE(struct written, config.debian_mirror, "debian_mirror", ws_type_url)},
-	{WS_ONE(struct written, config.redist, "redist", ws_type_url)},
-	{WS_MANY(struct written, config.recipes, config.recipe_count, "recipes", ws_type_path),
+	{WS_ONE(struct ws_user_config, store, "store", ws_type_path)},
+	{WS_ONE(struct ws_user_config, store_bytes, "store_bytes", ws_type_size)},
+	{WS_ONE(struct ws_user_config, indexes, "indexes", ws_type_indexes)},
+	{WS_ONE(struct ws_user_config, debian_mirror, "debian_mirror", ws_type_url)},
+	{WS_ONE(struct ws_user_config, redist, "redist", ws_type_url)},
+	{WS_MANY(struct ws_user_config, recipes, recipe_count, "recipes", ws_type_path),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/recipes\"]"},
-	{WS_ONE(struct written, config.policy, "policy", ws_type_policy)},
-	{WS_ONE(struct written, config.remote, "remote", type_remote)},
+	{WS_ONE(struct ws_user_config, policy, "policy", ws_type_policy)},
+	{WS_ONE(struct ws_user_config, remote, "remote", type_remote)},
 };
 static const struct ws_table table = {"the configuration", fields, WS_LEN(fields)};
 
@@ -140,14 +134,8 @@ ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, const ch
 	struct ws_arena *a, struct ws_user_config *config, struct ws_err *err)
 {
 	struct ws_reader r = {.doc = doc, .folder = folder, .home = home, .a = a, .err = err};
-	struct written written = {.config.path = doc->name};
-	if (!ws_object_read(&r, doc->root, &table, &written)) {
-		return false;
-	}
-	*config = written.config;
-	config->indexes = written.indexes.at;
-	config->index_count = written.indexes.count;
-	return true;
+	*config = (struct ws_user_config){.path = doc->name};
+	return ws_object_read(&r, doc->root, &table, config);
 }
 
 bool

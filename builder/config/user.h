@@ -40,8 +40,7 @@ struct ws_user_config {
 	uint64_t store_bytes; /**< a build makes room in a larger store; 0: no limit */
 	const char *debian_mirror;
 	const char *redist; /**< a mirror of NVIDIA's redistributables; NULL: their own server */
-	const struct ws_index_role *indexes;
-	size_t index_count;
+	struct ws_index_roles indexes;
 	const char *const *recipes; /**< folders, absolute; searched after the matrix's */
 	size_t recipe_count;
 	enum ws_policy policy; /**< for matrices that name none */

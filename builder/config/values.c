@@ -194,17 +194,6 @@ read_truth(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_expect(r, value, WS_JSON_BOOL, "true or false");
 }
 
-/* A bare "12.4" means its series, "==12.4.*": "==12.4" alone would not hold for 12.4.1. */
-static const char *
-range_text(const char *text, struct ws_arena *a)
-{
-	if (!strchr(DIGITS, text[0])) {
-		return text;
-	}
-	bool plain = text[strspn(text, DIGITS ".")] == '\0';
-	return ws_arena_printf(a, plain ? "==%s.*" : "==%s", text);
-}
-
 static bool
 read_range(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -213,7 +202,10 @@ read_range(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!text) {
 		return false;
 	}
-	*range = ws_specifiers_parse(range_text(text, r->a), r->a);
+	/* A bare "12.4" means its series, "==12.4.*": "==12.4" alone would not hold for 12.4.1. */
+	const char *rest = text[strspn(text, DIGITS ".")] == '\0' ? ".*" : "";
+	const char *full = ws_is_digit(text[0]) ? ws_arena_printf(r->a, "==%s%s", text, rest) : text;
+	*range = ws_specifiers_parse(full, r->a);
 	if (!*range) {
 		ws_json_err(r->doc, value, r->err, "'%s' is not a version range", text);
 		return ws_err_cure(r->err, "ranges look like \">=2.3,<2.6\", \"12.*\" or \"12.4\"");
@@ -306,16 +298,19 @@ read_archs(struct ws_reader *r, const struct ws_json *value, void *into)
 	return parse_archs(r, value, ws_buf_copy(&all, r->a), into);
 }
 
+bool
+ws_abi_read(struct ws_reader *r, const struct ws_json *value, const char *allowed, int *abi)
+{
+	const char *text = value->kind == WS_JSON_NUMBER ? value->text : "";
+	*abi = text[0] - '0';
+	return strcmp(text, "0") == 0 || strcmp(text, "1") == 0
+		|| ws_json_err(r->doc, value, r->err, "'%s' takes %s", r->key, allowed);
+}
+
 static bool
 read_abi(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	bool known = value->kind == WS_JSON_NUMBER
-		&& (strcmp(value->text, "0") == 0 || strcmp(value->text, "1") == 0);
-	if (!known) {
-		return ws_json_err(r->doc, value, r->err, "'%s' takes 0 or 1", r->key);
-	}
-	*(int *)into = value->text[0] - '0';
-	return true;
+	return ws_abi_read(r, value, "0 or 1", into);
 }
 
 static bool
@@ -354,7 +349,7 @@ read_condition(struct ws_reader *r, const struct ws_json *value, void *into)
 
 const struct ws_type ws_type_archs =
 	WS_VALUES(struct ws_arch_set, "an architecture", "architectures", read_archs);
-const struct ws_type ws_type_abi = WS_VALUES(int, "0 or 1", "0 and 1", read_abi);
+TYPE(abi, int, WS_KIND_SIGNED, "0 or 1", "0 and 1");
 const struct ws_type ws_type_platform =
 	WS_VALUES(struct ws_machine *, "a platform", "platforms", read_platform);
 const struct ws_type ws_type_either = WS_VALUES(int, "true or false", "booleans", read_either);
@@ -363,13 +358,16 @@ const struct ws_type ws_type_condition =
 
 /* ---- package indexes by role ---- */
 
+/* In the order of role_fields. */
 struct by_role {
-	const char *const *main, *const *torch, *const *prebuilt;
-	size_t main_count, torch_count, prebuilt_count;
+	struct {
+		const char *const *urls;
+		size_t count;
+	} at[3];
 };
 
 static bool
-is_url(const struct ws_json *value)
+is_text(const struct ws_json *value)
 {
 	return value->kind == WS_JSON_STRING;
 }
@@ -378,30 +376,25 @@ is_url(const struct ws_json *value)
 static bool
 read_place(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	bool is_folder = value->kind == WS_JSON_STRING && !strstr(value->text, "://");
+	bool is_folder = is_text(value) && !strstr(value->text, "://");
 	return (is_folder ? &ws_type_path : &ws_type_url)->read(r, value, into);
 }
 
-static const struct ws_type type_place = {.name = "a URL or a folder",
-	.plural = "URLs or folders",
-	.size = sizeof(const char *),
-	.read = read_place,
-	.alone = is_url};
+#define PLACE(one, many, reader) \
+	{ \
+		.name = (one), .plural = (many), .size = sizeof(const char *), .read = (reader), \
+		.alone = is_text \
+	}
+static const struct ws_type type_place = PLACE("a URL or a folder", "URLs or folders", read_place);
+static const struct ws_type type_url = PLACE("a URL", "URLs", read_url);
 
-static const struct ws_type type_url = {.name = "a URL",
-	.plural = "URLs",
-	.size = sizeof(const char *),
-	.read = read_url,
-	.alone = is_url};
-
+#define ROLE(i, key, type) \
+	{ \
+		WS_MANY(struct by_role, at[i].urls, at[i].count, key, type), \
+			.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE \
+	}
 static const struct ws_field role_fields[] = {
-	{WS_MANY(struct by_role, main, main_count, "default", type_url),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
-	{WS_MANY(struct by_role, torch, torch_count, "torch", type_url),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
-	{WS_MANY(struct by_role, prebuilt, prebuilt_count, "prebuilt", type_place),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
-};
+	ROLE(0, "default", type_url), ROLE(1, "torch", type_url), ROLE(2, "prebuilt", type_place)};
 static const struct ws_table role_table = {"indexes by role", role_fields, WS_LEN(role_fields)};
 
 static bool
@@ -412,15 +405,11 @@ read_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!ws_object_read(r, value, &role_table, &read)) {
 		return false;
 	}
-	const struct ws_index_role all[] = {
-		{"default", read.main, read.main_count},
-		{"torch", read.torch, read.torch_count},
-		{"prebuilt", read.prebuilt, read.prebuilt_count},
-	};
-	struct ws_index_role *roles = WS_NEW_N(r->a, struct ws_index_role, WS_LEN(all));
-	for (size_t i = 0; i < WS_LEN(all); i++) {
-		if (all[i].urls) {
-			roles[list->count++] = all[i];
+	struct ws_index_role *roles = WS_NEW_N(r->a, struct ws_index_role, WS_LEN(role_fields));
+	for (size_t i = 0; i < WS_LEN(role_fields); i++) {
+		if (read.at[i].urls) {
+			roles[list->count++] =
+				(struct ws_index_role){role_fields[i].key, read.at[i].urls, read.at[i].count};
 		}
 	}
 	list->at = roles;
@@ -429,17 +418,8 @@ read_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
 
 const struct ws_type ws_type_indexes = WS_OBJECTS(struct ws_index_roles, read_indexes);
 
-static bool
-read_policy(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	const char *words[WS_POLICY_BUILD_ONLY + 1];
-	for (size_t i = 0; i < WS_LEN(words); i++) {
-		words[i] = ws_policy_name((enum ws_policy)i);
-	}
-	return ws_text_of(r, value, "a policy")
-		&& (ws_policy_parse(value->text, into)
-			|| ws_word_err(r, value, "policy", words, WS_LEN(words)));
-}
-
-const struct ws_type ws_type_policy =
-	WS_VALUES(enum ws_policy, "a policy", "policies", read_policy);
+const struct ws_type ws_type_policy = {.name = "a policy",
+	.plural = "policies",
+	.size = sizeof(enum ws_policy),
+	.kind = WS_KIND_WORD,
+	.words = ws_policy_words};

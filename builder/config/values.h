@@ -64,18 +64,10 @@ extern const struct ws_type ws_type_either;   /**< int: a boolean as 0 or 1 */
 /** A condition that always holds: the initial value in a table's struct. */
 #define WS_CONDITION_ANY ((struct ws_condition){.cxx11abi = -1, .free_threaded = -1})
 
-/* ---- package indexes by role ---- */
+/** Reads 0 or 1; @a allowed is for messages: "0, 1 or \"auto\"". */
+bool ws_abi_read(struct ws_reader *r, const struct ws_json *value, const char *allowed, int *abi);
 
-/** Indexes in the order of the text. */
-struct ws_index_roles {
-	const struct ws_index_role *at;
-	size_t count;
-};
-
-/** Fills a struct ws_index_roles. */
-extern const struct ws_type ws_type_indexes;
-
-/** Fills an enum ws_policy of model/matrix.h. */
-extern const struct ws_type ws_type_policy;
+extern const struct ws_type ws_type_indexes; /**< struct ws_index_roles */
+extern const struct ws_type ws_type_policy;  /**< enum ws_policy */
 
 #endif

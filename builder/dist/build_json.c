@@ -43,22 +43,15 @@ static const struct ws_table actions_table = {
 	"the actions", actions_fields, WS_LEN(actions_fields)};
 
 static const char *
-what_text(const void *kind, struct ws_arena *a WS_UNUSED)
-{
-	return ws_supply_name(*(const enum ws_supply_kind *)kind);
-}
-
-static const char *
 error_text(const void *err, struct ws_arena *a WS_UNUSED)
 {
 	return ((const struct ws_err *)err)->text;
 }
 
-static const struct ws_type type_what = {.size = sizeof(enum ws_supply_kind), .text = what_text};
 static const struct ws_type type_error = {.size = sizeof(struct ws_err), .text = error_text};
 
 static const struct ws_field tried_fields[] = {
-	WS_VALUE_AS("what", struct ws_attempt, kind, type_what, WS_ALWAYS, "prebuilt or build"),
+	WS_WORD("what", struct ws_attempt, kind, ws_supply_words, WS_ALWAYS, "prebuilt or build"),
 	WS_VALUE("name", struct ws_attempt, name, WS_OR_NULL, "of a candidate"),
 	WS_VALUE("why", struct ws_attempt, why, WS_ALWAYS, NULL),
 };
@@ -419,7 +412,7 @@ static void
 add_earlier(struct folder *f, const struct ws_json_doc *doc, const struct ws_json *list,
 	const struct ws_map *replaced, ws_record_list *records)
 {
-	for (const struct ws_json *cell = list ? list->first : NULL; cell; cell = cell->next) {
+	for (WS_JSON_EACH(cell, list)) {
 		struct ws_record record = {0};
 		struct ws_err damaged = {0};
 		bool whole = ws_table_read(doc, cell, &record_table, f->a, &record, &damaged);

@@ -58,7 +58,7 @@ define(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 	ws_hasher_add_field(h, "wheelsmith.source/1");
 	ws_hasher_add_field(h, wish->name);
 	ws_hasher_add_field(h, wish->version);
-	ws_hasher_add_field(h, ws_source_kind_name(spec->kind));
+	ws_hasher_add_field(h, ws_source_kind_words[spec->kind]);
 	ws_hasher_add_field(h, git ? spec->url : spec->sha256);
 	ws_hasher_add_field(h, git ? spec->commit : spec->strip ? spec->strip : "the single one");
 	ws_hasher_add_field(h, git && spec->tree ? spec->tree : "");

@@ -324,7 +324,7 @@ fetch_source(struct ws_resolver *r, const struct ws_product *product, struct ws_
 	const struct ws_pin_source pin = {
 		.package = recipe->name,
 		.version = recipe->version.text,
-		.how = ws_source_kind_name(spec->kind),
+		.how = ws_source_kind_words[spec->kind],
 		.from = ws_source_spec_from(spec),
 		.sha256 = spec->sha256,
 		.commit = spec->commit,

@@ -2,19 +2,15 @@
 
 #include "store/cas.h"
 
-const char *
-ws_supply_name(enum ws_supply_kind kind)
-{
-	static const char *const names[] = {
-		[WS_SUPPLY_NONE] = "",
-		[WS_SUPPLY_CACHED] = "cached",
-		[WS_SUPPLY_PREBUILT] = "prebuilt",
-		[WS_SUPPLY_BUILT] = "build",
-		[WS_SUPPLY_FALLBACK] = "fallback",
-		[WS_SUPPLY_PUBLISHED] = "cached",
-	};
-	return names[kind];
-}
+const char *const ws_supply_words[] = {
+	[WS_SUPPLY_NONE] = "",
+	[WS_SUPPLY_CACHED] = "cached",
+	[WS_SUPPLY_PREBUILT] = "prebuilt",
+	[WS_SUPPLY_BUILT] = "build",
+	[WS_SUPPLY_FALLBACK] = "fallback",
+	[WS_SUPPLY_PUBLISHED] = "cached",
+	[WS_SUPPLY_PUBLISHED + 1] = NULL,
+};
 
 bool
 ws_supply_is_open(const struct ws_supply *supply)
@@ -71,7 +67,7 @@ ws_cell_state_name(const struct ws_cell_result *result)
 	};
 	enum ws_cell_state state = ws_cell_state(result);
 	return state == WS_CELL_READY || state == WS_CELL_FALLBACK || state == WS_CELL_PUBLISHED
-		? ws_supply_name(result->supply->kind)
+		? ws_supply_words[result->supply->kind]
 		: names[state];
 }
 
@@ -105,7 +101,7 @@ ws_attempts_add(const struct ws_candidates *candidates, const struct ws_candidat
 {
 	for (size_t i = 0; i < candidates->count && &candidates->at[i] != chosen; i++) {
 		const struct ws_candidate *candidate = &candidates->at[i];
-		const char *state = ws_candidate_state_name(candidate->state);
+		const char *state = ws_candidate_state_words[candidate->state];
 		if (candidate->state != WS_CANDIDATE_UNOPENED && candidate->state != WS_CANDIDATE_LOADS) {
 			*ws_vec_push(tried, a) = (struct ws_attempt){WS_SUPPLY_PREBUILT, candidate->file,
 				candidate->why ? ws_arena_printf(a, "%s: %s", state, candidate->why) : state};

@@ -22,7 +22,7 @@ enum ws_supply_kind {
 };
 
 /** "cached", "prebuilt", "build", "fallback"; "" for none. */
-const char *ws_supply_name(enum ws_supply_kind kind);
+extern const char *const ws_supply_words[];
 
 /** A candidate or a build that was tried without success. */
 struct ws_attempt {

@@ -107,22 +107,16 @@ static const struct ws_manylinux aarch64[] = {
 		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
 };
 
-static const char *const kind_names[WS_FLOOR_KINDS] = {
+const char *const ws_floor_kind_words[WS_FLOOR_KINDS] = {
 	"GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC"};
-
-const char *
-ws_floor_kind_name(enum ws_floor_kind kind)
-{
-	return kind_names[kind];
-}
 
 bool
 ws_floor_version_split(const char *name, enum ws_floor_kind *kind, const char **rest)
 {
 	const char *end = strchr(name, '_');
 	for (unsigned i = 0; end && i < WS_FLOOR_KINDS; i++) {
-		if (strlen(kind_names[i]) == (size_t)(end - name)
-			&& strncmp(name, kind_names[i], (size_t)(end - name)) == 0) {
+		if (strlen(ws_floor_kind_words[i]) == (size_t)(end - name)
+			&& strncmp(name, ws_floor_kind_words[i], (size_t)(end - name)) == 0) {
 			*kind = (enum ws_floor_kind)i;
 			*rest = end + 1;
 			return true;

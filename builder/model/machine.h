@@ -51,7 +51,7 @@ struct ws_manylinux {
 };
 
 /** "GLIBC", "GLIBCXX", ... */
-const char *ws_floor_kind_name(enum ws_floor_kind kind);
+extern const char *const ws_floor_kind_words[WS_FLOOR_KINDS];
 
 /** The policies of @a machine, oldest first. */
 const struct ws_manylinux *ws_manylinux_list(const struct ws_machine *machine, size_t *count);

@@ -3,30 +3,13 @@
 
 #include "model/facts.h"
 
-static const char *const policies[] = {
+const char *const ws_policy_words[] = {
 	[WS_POLICY_PREFER_PREBUILT] = "prefer-prebuilt",
 	[WS_POLICY_PREFER_BUILD] = "prefer-build",
 	[WS_POLICY_PREBUILT_ONLY] = "prebuilt-only",
 	[WS_POLICY_BUILD_ONLY] = "build-only",
+	[WS_POLICY_BUILD_ONLY + 1] = NULL,
 };
-
-bool
-ws_policy_parse(const char *text, enum ws_policy *policy)
-{
-	for (size_t i = 0; i < WS_LEN(policies); i++) {
-		if (ws_same(text, policies[i])) {
-			*policy = (enum ws_policy)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-ws_policy_name(enum ws_policy policy)
-{
-	return policies[policy];
-}
 
 bool
 ws_cuda_version_parse(const char *text, struct ws_arena *a, struct ws_version *version)
@@ -75,37 +58,15 @@ ws_matrix_name_torch(struct ws_matrix *matrix, const struct ws_facts *facts, str
 	matrix->includes = includes;
 }
 
-static const char *const infos[] = {
+const char *const ws_debug_info_words[] = {
 	[WS_DEBUG_NONE] = "none",
 	[WS_DEBUG_LINES] = "lines",
 	[WS_DEBUG_FULL] = "full",
+	[WS_DEBUG_FULL + 1] = NULL,
 };
 
-const char *
-ws_debug_info_name(enum ws_debug_info info)
-{
-	return infos[info];
-}
-
-bool
-ws_debug_info_parse(const char *text, enum ws_debug_info *info)
-{
-	for (size_t i = 0; i < WS_LEN(infos); i++) {
-		if (ws_same(text, infos[i])) {
-			*info = (enum ws_debug_info)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-ws_compress_name(enum ws_compress compress)
-{
-	static const char *const names[] = {
-		[WS_COMPRESS_NONE] = "none",
-		[WS_COMPRESS_ALL] = "all",
-		[WS_COMPRESS_SIZE] = "size",
-	};
-	return names[compress];
-}
+const char *const ws_compress_words[] = {
+	[WS_COMPRESS_NONE] = "none",
+	[WS_COMPRESS_ALL] = "all",
+	[WS_COMPRESS_SIZE] = "size",
+};

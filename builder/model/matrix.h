@@ -31,12 +31,10 @@ struct ws_size_options {
 	bool random_seed;       /**< nvcc supports --frandom-seed */
 };
 
-/** "none", "lines", "full"; false when @a text is not one of them. */
-const char *ws_debug_info_name(enum ws_debug_info info);
-bool ws_debug_info_parse(const char *text, enum ws_debug_info *info);
-
+/** "none", "lines", "full", NULL. */
+extern const char *const ws_debug_info_words[];
 /** "none", "all", "size". */
-const char *ws_compress_name(enum ws_compress compress);
+extern const char *const ws_compress_words[];
 
 enum ws_policy {
 	WS_POLICY_PREFER_PREBUILT,
@@ -45,9 +43,8 @@ enum ws_policy {
 	WS_POLICY_BUILD_ONLY,
 };
 
-/** "prefer-prebuilt", ...; NULL-safe both ways: false when @a text names none. */
-bool ws_policy_parse(const char *text, enum ws_policy *policy);
-const char *ws_policy_name(enum ws_policy policy);
+/** "prefer-prebuilt", ..., NULL. */
+extern const char *const ws_policy_words[];
 
 /** NAME==V. */
 struct ws_wanted {
@@ -117,6 +114,12 @@ struct ws_index_role {
 	size_t url_count;
 };
 
+/** In the order of the text. */
+struct ws_index_roles {
+	const struct ws_index_role *at;
+	size_t count;
+};
+
 struct ws_facts;
 
 struct ws_matrix {
@@ -143,11 +146,10 @@ struct ws_matrix {
 	enum ws_policy policy;
 	bool torch_window; /**< wheels for other torch minors are candidates, after the exact ones */
 	bool policy_given; /**< false: the configuration's policy counts, else prefer-prebuilt */
-	const struct ws_fallback *fallbacks;
+	struct ws_fallback *fallbacks;
 	size_t fallback_count;
 	bool fallback_on_no_candidate, fallback_on_build_failed;
-	const struct ws_index_role *indexes;
-	size_t index_count;
+	struct ws_index_roles indexes;
 	const char *recipes; /**< folder, absolute, searched before the configuration's; NULL */
 	const char *label;   /**< extra label segments, dotted; NULL */
 	enum ws_debug_info debug_info;

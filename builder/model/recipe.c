@@ -1,29 +1,20 @@
 /* recipe.c - names of kinds, and the binding that decides. */
 #include "model/recipe.h"
 
-const char *
-ws_binding_name(enum ws_binding binding)
-{
-	static const char *const names[] = {
-		[WS_BINDING_PYBIND] = "pybind",
-		[WS_BINDING_TORCH_LIBRARY] = "torch-library",
-		[WS_BINDING_STABLE_ABI] = "stable-abi",
-		[WS_BINDING_C_ABI] = "c-abi",
-		[WS_BINDING_NONE] = "none",
-	};
-	return names[binding];
-}
+const char *const ws_binding_words[] = {
+	[WS_BINDING_PYBIND] = "pybind",
+	[WS_BINDING_TORCH_LIBRARY] = "torch-library",
+	[WS_BINDING_STABLE_ABI] = "stable-abi",
+	[WS_BINDING_C_ABI] = "c-abi",
+	[WS_BINDING_NONE] = "none",
+	[WS_BINDING_NONE + 1] = NULL,
+};
 
-const char *
-ws_source_kind_name(enum ws_source_kind kind)
-{
-	static const char *const names[] = {
-		[WS_SOURCE_SDIST] = "sdist",
-		[WS_SOURCE_GIT] = "git",
-		[WS_SOURCE_FOLDER] = "folder",
-	};
-	return names[kind];
-}
+const char *const ws_source_kind_words[] = {
+	[WS_SOURCE_SDIST] = "sdist",
+	[WS_SOURCE_GIT] = "git",
+	[WS_SOURCE_FOLDER] = "folder",
+};
 
 const char *
 ws_source_spec_from(const struct ws_source_spec *spec)

@@ -63,8 +63,8 @@ enum ws_binding {
 	WS_BINDING_NONE,
 };
 
-/** "pybind", "torch-library", "stable-abi", "c-abi", "none". */
-const char *ws_binding_name(enum ws_binding binding);
+/** "pybind", "torch-library", "stable-abi", "c-abi", "none", NULL. */
+extern const char *const ws_binding_words[];
 
 enum ws_source_kind {
 	WS_SOURCE_SDIST,  /**< a file of a package on an index */
@@ -72,7 +72,8 @@ enum ws_source_kind {
 	WS_SOURCE_FOLDER, /**< a local folder, relative to the recipe */
 };
 
-const char *ws_source_kind_name(enum ws_source_kind kind);
+/** "sdist", "git", "folder". */
+extern const char *const ws_source_kind_words[];
 
 /** One way to the sources; a recipe names several in order of preference. */
 struct ws_source_spec {
@@ -161,6 +162,10 @@ struct ws_python_part {
 	const char *root; /**< folder in the source tree; "" the top */
 };
 
+struct ws_project_url {
+	const char *label, *url;
+};
+
 /** METADATA. */
 struct ws_metadata {
 	const char *summary;
@@ -180,7 +185,7 @@ struct ws_metadata {
 	size_t extra_count;
 	const char *const *keywords;
 	size_t keyword_count;
-	const char *const *project_urls; /**< pairs "label", "url"; flat, even count */
+	const struct ws_project_url *project_urls;
 	size_t project_url_count;
 	const char
 		*description_file; /**< relative to the source tree; its suffix gives the type; NULL */
@@ -198,15 +203,15 @@ struct ws_recipe {
 	const char *name;         /**< normalised: "causal-conv1d" */
 	const char *distribution; /**< as METADATA's Name writes it: "causal_conv1d" */
 	struct ws_version version;
-	const struct ws_source_spec *sources;
+	struct ws_source_spec *sources;
 	size_t source_count; /**< 0 where prebuilt_only */
 	const struct ws_prebuilt *prebuilt;
 	size_t prebuilt_count;
 	bool prebuilt_only;      /**< it has neither sources nor extensions and is never built */
 	enum ws_binding binding; /**< where prebuilt_only; else the extensions say it */
-	const struct ws_patch *patches;
+	struct ws_patch *patches;
 	size_t patch_count;
-	const struct ws_extension *extensions; /**< what `every_extension` says is in each */
+	struct ws_extension *extensions; /**< what `every_extension` says is in each */
 	size_t extension_count;
 	struct ws_python_part python;
 	struct ws_metadata metadata;

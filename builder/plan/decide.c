@@ -1,56 +1,42 @@
 #include "plan/steps.h"
 
-const char *
-ws_decision_name(enum ws_decision decision)
-{
-	static const char *const names[] = {
-		[WS_DECISION_CACHED] = "cached",
-		[WS_DECISION_PREBUILT] = "prebuilt",
-		[WS_DECISION_BUILD] = "build",
-		[WS_DECISION_FALLBACK] = "fallback",
-		[WS_DECISION_EXCLUDED] = "excluded",
-	};
-	return names[decision];
-}
+const char *const ws_decision_words[] = {
+	[WS_DECISION_CACHED] = "cached",
+	[WS_DECISION_PREBUILT] = "prebuilt",
+	[WS_DECISION_BUILD] = "build",
+	[WS_DECISION_FALLBACK] = "fallback",
+	[WS_DECISION_EXCLUDED] = "excluded",
+};
 
-const char *
-ws_rule_name(enum ws_rule rule)
-{
-	static const char *const names[] = {
-		[WS_RULE_NONE] = "none",
-		[WS_RULE_MATRIX] = "matrix",
-		[WS_RULE_INSTALLED] = "not-installed",
-		[WS_RULE_PYTHON] = "torch-python",
-		[WS_RULE_PLATFORM] = "platform",
-		[WS_RULE_TORCH_CUDA] = "torch-cuda",
-		[WS_RULE_SOURCE] = "no-source",
-		[WS_RULE_KIT] = "no-kit",
-		[WS_RULE_TARGET] = "no-target",
-		[WS_RULE_CXX_STD] = "cxx-standard",
-		[WS_RULE_REQUIRES] = "requires",
-		[WS_RULE_ARCHS] = "archs",
-		[WS_RULE_KNOWN_BAD] = "known-bad",
-		[WS_RULE_ABI] = "cxx11abi",
-		[WS_RULE_INTERPRETER] = "no-python",
-		[WS_RULE_POLICY] = "policy",
-	};
-	return names[rule];
-}
+const char *const ws_rule_words[] = {
+	[WS_RULE_NONE] = "none",
+	[WS_RULE_MATRIX] = "matrix",
+	[WS_RULE_INSTALLED] = "not-installed",
+	[WS_RULE_PYTHON] = "torch-python",
+	[WS_RULE_PLATFORM] = "platform",
+	[WS_RULE_TORCH_CUDA] = "torch-cuda",
+	[WS_RULE_SOURCE] = "no-source",
+	[WS_RULE_KIT] = "no-kit",
+	[WS_RULE_TARGET] = "no-target",
+	[WS_RULE_CXX_STD] = "cxx-standard",
+	[WS_RULE_REQUIRES] = "requires",
+	[WS_RULE_ARCHS] = "archs",
+	[WS_RULE_KNOWN_BAD] = "known-bad",
+	[WS_RULE_ABI] = "cxx11abi",
+	[WS_RULE_INTERPRETER] = "no-python",
+	[WS_RULE_POLICY] = "policy",
+};
 
-const char *
-ws_candidate_state_name(enum ws_candidate_state state)
-{
-	static const char *const names[] = {
-		[WS_CANDIDATE_UNOPENED] = "unopened",
-		[WS_CANDIDATE_LOADS] = "loads",
-		[WS_CANDIDATE_FAILS] = "fails",
-		[WS_CANDIDATE_UNKNOWN] = "unknown",
-		[WS_CANDIDATE_REFUSED] = "refused",
-		[WS_CANDIDATE_ABSENT] = "absent",
-		[WS_CANDIDATE_UNREACHABLE] = "unreachable",
-	};
-	return names[state];
-}
+const char *const ws_candidate_state_words[] = {
+	[WS_CANDIDATE_UNOPENED] = "unopened",
+	[WS_CANDIDATE_LOADS] = "loads",
+	[WS_CANDIDATE_FAILS] = "fails",
+	[WS_CANDIDATE_UNKNOWN] = "unknown",
+	[WS_CANDIDATE_REFUSED] = "refused",
+	[WS_CANDIDATE_ABSENT] = "absent",
+	[WS_CANDIDATE_UNREACHABLE] = "unreachable",
+	[WS_CANDIDATE_UNREACHABLE + 1] = NULL,
+};
 
 static const char *
 size_text(uint64_t bytes, struct ws_arena *a)
@@ -173,7 +159,7 @@ describe_none(const struct ws_product *product, struct ws_arena *a)
 	if (all->count == 1) {
 		const struct ws_candidate *only = &all->at[0];
 		return ws_arena_printf(a, "the wheel of %s: %s", only->from,
-			only->why ? only->why : ws_candidate_state_name(only->state));
+			only->why ? only->why : ws_candidate_state_words[only->state]);
 	}
 	if (all->unpublished_count > 0) {
 		const char *what = all->unpublished[0].what;
@@ -203,7 +189,7 @@ give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a
 	if (!stopped) {
 		cell->rule = WS_RULE_POLICY;
 		cell->why = ws_arena_printf(
-			a, "%s, and the policy is %s", none, ws_policy_name(in->matrix->policy));
+			a, "%s, and the policy is %s", none, ws_policy_words[in->matrix->policy]);
 		return;
 	}
 	cell->rule = cell->build_rule;

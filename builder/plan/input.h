@@ -102,8 +102,8 @@ enum ws_candidate_state {
 	WS_CANDIDATE_UNREACHABLE, /**< the server did not answer */
 };
 
-/** "unopened", "loads", ...: stable words for machines. */
-const char *ws_candidate_state_name(enum ws_candidate_state state);
+/** "unopened", "loads", ..., NULL: stable words for machines. */
+extern const char *const ws_candidate_state_words[];
 
 /** A prebuilt wheel that may serve a product. Two wheels of one name with other bytes are two. */
 struct ws_candidate {

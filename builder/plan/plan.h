@@ -110,7 +110,7 @@ enum ws_decision {
 #define WS_DECISIONS (WS_DECISION_EXCLUDED + 1)
 
 /** "cached", "prebuilt", ... */
-const char *ws_decision_name(enum ws_decision decision);
+extern const char *const ws_decision_words[WS_DECISIONS];
 
 /** The rules that exclude cells, in their order; the first that excludes a cell is reported. */
 enum ws_rule {
@@ -134,7 +134,7 @@ enum ws_rule {
 #define WS_RULES (WS_RULE_POLICY + 1)
 
 /** "matrix", "torch-python", ...: stable words for machines. */
-const char *ws_rule_name(enum ws_rule rule);
+extern const char *const ws_rule_words[WS_RULES];
 
 /** An architecture that left a cell's set. */
 struct ws_dropped_arch {

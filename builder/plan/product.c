@@ -163,10 +163,10 @@ static void
 add_size(struct ws_buf *label, const struct ws_size_options *size, struct ws_arena *a)
 {
 	if (size->debug_info != WS_DEBUG_NONE) {
-		add_segments(label, ws_arena_printf(a, "dbg.%s", ws_debug_info_name(size->debug_info)));
+		add_segments(label, ws_arena_printf(a, "dbg.%s", ws_debug_info_words[size->debug_info]));
 	}
 	if (size->compress != size->usual) {
-		add_segments(label, ws_arena_printf(a, "zip.%s", ws_compress_name(size->compress)));
+		add_segments(label, ws_arena_printf(a, "zip.%s", ws_compress_words[size->compress]));
 	}
 }
 

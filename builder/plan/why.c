@@ -47,7 +47,7 @@ static void
 write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
 	struct ws_err *cures, struct ws_arena *a)
 {
-	line(out, "decision", "%s: %s", ws_decision_name(cell->decision), cell->why);
+	line(out, "decision", "%s: %s", ws_decision_words[cell->decision], cell->why);
 	if (cell->see) {
 		line(out, "", "see %s", cell->see);
 	}
@@ -76,7 +76,7 @@ write_candidates(const struct ws_candidates *candidates, struct ws_buf *out)
 		line(out, i > 0 ? "" : "wheels", "%s", candidate->file);
 		line(out, "", "  of %s%s: %s%s%s%s%s", candidate->from,
 			candidate->window ? ", for another torch" : "",
-			unopened ? "not opened yet" : ws_candidate_state_name(candidate->state),
+			unopened ? "not opened yet" : ws_candidate_state_words[candidate->state],
 			candidate->why ? ": " : "", candidate->why ? candidate->why : "",
 			candidate->see ? "; see " : "", candidate->see ? candidate->see : "");
 	}
@@ -224,10 +224,10 @@ write_rules(const struct ws_cell *cell, struct ws_buf *out)
 	WS_AUTO_BUF struct ws_buf asked = {0};
 	int last = cell->rule == WS_RULE_NONE ? WS_RULES : (int)cell->rule;
 	for (int rule = WS_RULE_NONE + 1; rule < last; rule++) {
-		ws_buf_printf(&asked, "%s%s", asked.len > 0 ? ", " : "", ws_rule_name((enum ws_rule)rule));
+		ws_buf_printf(&asked, "%s%s", asked.len > 0 ? ", " : "", ws_rule_words[rule]);
 	}
 	bool none = cell->rule == WS_RULE_NONE;
-	line(out, "rules", "%s excludes it", none ? "none" : ws_rule_name(cell->rule));
+	line(out, "rules", "%s excludes it", none ? "none" : ws_rule_words[cell->rule]);
 	if (asked.len > 0) {
 		line(out, "", "%s: %s", none ? "asked" : "asked before", ws_buf_text(&asked));
 	}
@@ -387,7 +387,7 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 		ws_err_cure_code(cures, WS_CURE_ASK_AGAIN, recipe->name);
 	}
 	line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
-		ws_binding_name(ws_recipe_binding(recipe)));
+		ws_binding_words[ws_recipe_binding(recipe)]);
 	line(out, "", "recipe %s", recipe->path);
 	if (cell->extra) {
 		line(out, "", "an extra point of the matrix");

@@ -167,7 +167,7 @@ pin_source(const struct ws_context *ctx, const struct ws_recipe *recipe, struct 
 		struct ws_pin_source pin = {
 			.package = recipe->name,
 			.version = recipe->version.text,
-			.how = ws_source_kind_name(spec->kind),
+			.how = ws_source_kind_words[spec->kind],
 			.from = ws_source_spec_from(spec),
 			.sha256 = spec->sha256,
 			.commit = spec->commit,

@@ -45,22 +45,21 @@ read_recipes(const struct ws_context *ctx, const struct ws_user_config *user,
 static void
 forget_folders(const struct ws_context *ctx, struct ws_matrix *m)
 {
-	struct ws_index_role *roles = WS_NEW_N(ctx->a, struct ws_index_role, m->index_count + 1);
+	struct ws_index_role *roles = WS_NEW_N(ctx->a, struct ws_index_role, m->indexes.count + 1);
 	size_t count = 0;
-	for (size_t i = 0; i < m->index_count; i++) {
+	for (size_t i = 0; i < m->indexes.count; i++) {
 		struct ws_index_role *role = &roles[count];
-		const char **urls = WS_NEW_N(ctx->a, const char *, m->indexes[i].url_count + 1);
-		*role = (struct ws_index_role){m->indexes[i].role, urls, 0};
-		for (size_t k = 0; k < m->indexes[i].url_count; k++) {
-			const char *url = m->indexes[i].urls[k];
+		const char **urls = WS_NEW_N(ctx->a, const char *, m->indexes.at[i].url_count + 1);
+		*role = (struct ws_index_role){m->indexes.at[i].role, urls, 0};
+		for (size_t k = 0; k < m->indexes.at[i].url_count; k++) {
+			const char *url = m->indexes.at[i].urls[k];
 			if (!ws_index_place_is_folder(url) || ws_fs_is_dir(url)) {
 				urls[role->url_count++] = url;
 			}
 		}
 		count += role->url_count > 0;
 	}
-	m->indexes = roles;
-	m->index_count = count;
+	m->indexes = (struct ws_index_roles){roles, count};
 }
 
 /* This host's libraries do not serve another machine. */

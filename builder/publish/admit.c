@@ -170,7 +170,7 @@ label_of_cell(const char *cell, struct ws_arena *a)
 static void
 add_trusted(const struct ws_json *list, struct ws_arena *a, struct ws_map *trusted)
 {
-	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+	for (WS_JSON_EACH(item, list)) {
 		const char *file = ws_json_text(item, "wheel");
 		const char *sha256 = ws_json_text(item, "sha256");
 		const char *cell = ws_json_text(item, "cell");

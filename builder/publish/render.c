@@ -244,8 +244,7 @@ driver_of(const void *value, struct ws_arena *a)
 	const struct ws_index_entry *entry = value;
 	const char *latest = driver_for_cuda(entry->place_count > 0 ? entry->places[0].cuda : NULL);
 	const struct ws_json *modules = ws_json_find(ws_json_find(entry->facts, "measured"), "modules");
-	for (const struct ws_json *module = modules ? modules->first : NULL; module;
-		 module = module->next) {
+	for (WS_JSON_EACH(module, modules)) {
 		const char *driver = ws_json_text(ws_json_find(module, "gpu_code"), "driver");
 		struct ws_version x, y;
 		if (driver && ws_version_parse(driver, a, &x)

@@ -10,36 +10,17 @@
 		.name = "a word", .plural = "words", .size = sizeof(const char *), .kind = WS_KIND_TEXT, \
 		.schema = (its_schema) \
 	}
-#define MADE(c_type, its_text, its_schema) \
-	{ \
-		.name = "a word", .plural = "words", .size = sizeof(c_type), .text = (its_text), \
-		.schema = (its_schema) \
-	}
-
 static const char *
 arch_text(const void *value, struct ws_arena *a)
 {
 	return ws_arch_text(value, a);
 }
 
-static const char *
-rule_text(const void *value, struct ws_arena *a WS_UNUSED)
-{
-	return ws_rule_name(*(const enum ws_rule *)value);
-}
-
-static const char *
-state_text(const void *value, struct ws_arena *a WS_UNUSED)
-{
-	return ws_candidate_state_name(*(const enum ws_candidate_state *)value);
-}
-
-static const struct ws_type type_arch = MADE(struct ws_arch, arch_text, "{\"type\": \"string\"}");
-static const struct ws_type type_drop_rule =
-	MADE(enum ws_rule, rule_text, "{\"enum\": [\"archs\", \"known-bad\"]}");
-static const struct ws_type type_state = MADE(enum ws_candidate_state, state_text,
-	"{\"enum\": [\"unopened\", \"loads\", \"fails\", \"unknown\", \"refused\", \"absent\", "
-	"\"unreachable\"]}");
+static const struct ws_type type_arch = {
+	.size = sizeof(struct ws_arch), .text = arch_text, .schema = "{\"type\": \"string\"}"};
+static const struct ws_type type_drop_rule = {.kind = WS_KIND_WORD,
+	.words = ws_rule_words,
+	.schema = "{\"enum\": [\"archs\", \"known-bad\"]}"};
 static const struct ws_type type_rule =
 	WORDS("{\"enum\": [\"matrix\", \"not-installed\", \"torch-python\", \"torch-cuda\", "
 		  "\"no-source\", \"no-kit\", \"no-target\", \"cxx-standard\", \"requires\", \"archs\", "
@@ -158,8 +139,8 @@ write_cell(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 		.archs_left = ws_arch_set_text(&point->archs, a),
 		.platform = point->machine->name,
 		.cxx11abi = point->cxx11abi >= 0 ? &point->cxx11abi : NULL,
-		.decision = ws_decision_name(cell->decision),
-		.rule = cell->decision == WS_DECISION_EXCLUDED ? ws_rule_name(cell->rule) : NULL,
+		.decision = ws_decision_words[cell->decision],
+		.rule = cell->decision == WS_DECISION_EXCLUDED ? ws_rule_words[cell->rule] : NULL,
 		.candidates = product ? product->candidates.count : 0,
 		.product = product ? &product->number : NULL,
 	};
@@ -173,7 +154,7 @@ static const struct ws_field candidate_fields[] = {
 	WS_VALUE("file", CANDIDATE, file, WS_ALWAYS, NULL),
 	WS_VALUE("from", CANDIDATE, from, WS_ALWAYS, "the publisher, for people"),
 	WS_VALUE("window", CANDIDATE, window, WS_ALWAYS, "its name has another torch minor"),
-	WS_VALUE_AS("state", CANDIDATE, state, type_state, WS_ALWAYS, NULL),
+	WS_WORD("state", CANDIDATE, state, ws_candidate_state_words, WS_ALWAYS, NULL),
 	WS_VALUE("why", CANDIDATE, why, WS_OR_NULL, NULL),
 	WS_VALUE("see", CANDIDATE, see, WS_OR_NULL, NULL),
 };
@@ -227,9 +208,9 @@ write_product(const struct ws_product *product, struct ws_buf *out)
 	struct product_row row = {
 		.product = *product,
 		.distribution = product->recipe->distribution,
-		.binding = ws_binding_name(product->binding),
-		.debug_info = ws_debug_info_name(product->size.debug_info),
-		.compress = ws_compress_name(product->size.compress),
+		.binding = ws_binding_words[product->binding],
+		.debug_info = ws_debug_info_words[product->size.debug_info],
+		.compress = ws_compress_words[product->size.compress],
 		.key = product->key[0] ? product->key : NULL,
 		.prebuilt = product->chosen ? product->chosen->file : NULL,
 		.build = product->payer,
@@ -290,8 +271,7 @@ write_totals(const struct ws_totals *totals, struct ws_buf *out)
 	};
 	for (int i = WS_RULE_NONE + 1; i < WS_RULES; i++) {
 		if (totals->rules[i] > 0) {
-			rules[row.rule_count++] =
-				(struct rule_row){ws_rule_name((enum ws_rule)i), totals->rules[i]};
+			rules[row.rule_count++] = (struct rule_row){ws_rule_words[i], totals->rules[i]};
 		}
 	}
 	ws_table_text(&totals_table, &row, WS_JSON_COMPACT, out);

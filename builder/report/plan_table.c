@@ -69,7 +69,7 @@ make_row(const struct ws_cell *cell, struct ws_arena *a)
 		ws_arena_printf(a, "%s%s",
 			point->archs.count > 0 ? ws_arch_set_text(&point->archs, a) : "–",
 			point->machine->mark),
-		ws_arena_printf(a, "%s%s", ws_decision_name(cell->decision), judged ? "" : "?"),
+		ws_arena_printf(a, "%s%s", ws_decision_words[cell->decision], judged ? "" : "?"),
 		ws_arena_strdup(a, cell->why),
 		ws_arena_strdup(a, cost_text(cell, a)),
 	}};

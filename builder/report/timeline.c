@@ -242,7 +242,7 @@ add_span(const struct ws_timeline *t, struct ws_json_writer *w, const struct ws_
 	ws_json_add_text(w, "name", ws_arena_printf(a, "%s %s", span->stage, span->subject));
 	ws_json_add_text(w, "cat", span->stage);
 	ws_json_open_object(w, "args");
-	ws_json_add_text(w, "outcome", ws_outcome_name(span->outcome));
+	ws_json_add_text(w, "outcome", ws_outcome_words[span->outcome]);
 	ws_json_add_i64(w, "waited_ms", span->start_ms - ready_ms(t, span)); /* for a slot */
 	ws_json_add_u64(w, "cpu_ms", span->cpu_ms);
 	ws_json_add_u64(w, "rss_bytes", span->rss_bytes);
@@ -376,7 +376,7 @@ put_timeline(const struct ws_timeline *t, struct ws_buf *out)
 		const struct ws_timed_command *span = &t->spans.at[i];
 		int64_t end_ms = span->end_ms ? span->end_ms : t->last_ms;
 		bool good = span->outcome == WS_OUTCOME_RAN;
-		put_item(out, "<rect class=\"", good ? span->stage : ws_outcome_name(span->outcome), "\"");
+		put_item(out, "<rect class=\"", good ? span->stage : ws_outcome_words[span->outcome], "\"");
 		ws_buf_printf(out, " x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"><title>",
 			(double)(span->start_ms - t->first_ms) / all_ms * WIDTH, span->slot * ROW,
 			(double)(end_ms - span->start_ms) / all_ms * WIDTH, ROW - 2);

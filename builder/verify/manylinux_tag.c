@@ -247,8 +247,8 @@ ws_floor_against(const struct ws_floor *floor, const char *name, const char *gli
 		if (asked && (!promised || ws_floor_version_cmp(asked, promised) > 0)) {
 			*finding = against(WS_VERDICT_UNKNOWN,
 				ws_arena_printf(a, "%s needs %s_%s; systems with glibc %s may have %s%s", name,
-					ws_floor_kind_name((enum ws_floor_kind)i), asked, glibc,
-					promised ? "no newer than " : "none", promised ? promised : ""));
+					ws_floor_kind_words[i], asked, glibc, promised ? "no newer than " : "none",
+					promised ? promised : ""));
 			return true;
 		}
 	}
@@ -279,9 +279,8 @@ ws_floor_finding(const struct ws_floor *floor, struct ws_arena *a)
 	for (unsigned i = 0; i < WS_FLOOR_KINDS; i++) {
 		const struct ws_floor_version *asked = &floor->asked[i];
 		if (asked->text) {
-			*ws_vec_push(&lines, a) =
-				ws_arena_printf(a, "%s_%s%s%s", ws_floor_kind_name((enum ws_floor_kind)i),
-					asked->text, asked->symbol ? ": " : "", asked->symbol ? asked->symbol : "");
+			*ws_vec_push(&lines, a) = ws_arena_printf(a, "%s_%s%s%s", ws_floor_kind_words[i],
+				asked->text, asked->symbol ? ": " : "", asked->symbol ? asked->symbol : "");
 		}
 	}
 	if (floor->dt_relr) {

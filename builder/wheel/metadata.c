@@ -154,9 +154,9 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 	add_license(&w, metadata);
 	add_field(&w, "Requires-Python", metadata->requires_python);
 	add_requirements(&w, metadata, facts->torch);
-	for (size_t i = 0; i + 1 < metadata->project_url_count; i += 2) {
-		const char *const *pair = &metadata->project_urls[i];
-		add_field(&w, "Project-URL", ws_arena_printf(a, "%s, %s", pair[0], pair[1]));
+	for (size_t i = 0; i < metadata->project_url_count; i++) {
+		const struct ws_project_url *page = &metadata->project_urls[i];
+		add_field(&w, "Project-URL", ws_arena_printf(a, "%s, %s", page->label, page->url));
 	}
 	add_extras(&w, metadata);
 	if (facts->description.n > 0 && metadata->description_file) {

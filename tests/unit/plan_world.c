@@ -355,7 +355,7 @@ static enum ws_candidate_state
 state_of(struct ws_str name)
 {
 	for (int i = 0; i <= WS_CANDIDATE_UNREACHABLE; i++) {
-		if (ws_str_is(name, ws_candidate_state_name((enum ws_candidate_state)i))) {
+		if (ws_str_is(name, ws_candidate_state_words[i])) {
 			return (enum ws_candidate_state)i;
 		}
 	}

@@ -67,7 +67,7 @@ void ws_test_register(const char *name, void (*run)(struct ws_arena *a));
 					&& strcmp((err).cures[i_].subject, (expected)) == 0); \
 		} \
 		if (!found_) { \
-			fail_msg("no cure '%s %s' for: %s", ws_cure_name(wanted), (expected), (err).text); \
+			fail_msg("no cure '%s %s' for: %s", ws_cure_words[wanted], (expected), (err).text); \
 		} \
 	} while (0)
 

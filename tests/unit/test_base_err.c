@@ -116,7 +116,7 @@ WS_TEST(cures_by_code_are_kept_once_and_not_for_ever)
 	assert_string_equal(
 		ws_err_print(&err, text), "error: no torch\n       a line\n       (cure: index torch)\n");
 	for (int code = WS_CURE_FREE_SPACE; code <= WS_CURE_ACTION_TIMEOUT; code++) {
-		assert_true(strlen(ws_cure_name((enum ws_cure)code)) > 0);
+		assert_true(strlen(ws_cure_words[code]) > 0);
 		ws_err_cure_code(&err, (enum ws_cure)code, NULL);
 	}
 	assert_int_equal(err.cure_count, WS_ERR_CURES);

@@ -49,7 +49,7 @@ static const char *
 described(const ws_nvcc_steps *steps, size_t index, struct ws_arena *a)
 {
 	const struct ws_nvcc_step *step = &steps->at[index];
-	const char *text = ws_arena_printf(a, "%s:", ws_nvcc_stage_name(step->stage));
+	const char *text = ws_arena_printf(a, "%s:", ws_nvcc_stage_words[step->stage]);
 	for (size_t i = 0; i < step->inputs.len; i++) {
 		text = ws_arena_printf(
 			a, "%s %s@%zu", text, step->inputs.at[i].name, step->inputs.at[i].maker);

@@ -146,8 +146,8 @@ WS_TEST(the_rest_of_a_matrix)
 	assert_string_equal(matrix.fallbacks[0].package, "flash-attn");
 	assert_string_equal(matrix.fallbacks[0].to, "sdpa");
 	assert_true(!matrix.fallback_on_no_candidate && matrix.fallback_on_build_failed);
-	assert_string_equal(matrix.indexes[0].role, "default");
-	assert_string_equal(matrix.indexes[1].urls[0], "https://x.example/1");
+	assert_string_equal(matrix.indexes.at[0].role, "default");
+	assert_string_equal(matrix.indexes.at[1].urls[0], "https://x.example/1");
 	assert_string_equal(matrix.recipes, "/home/me/recipes");
 	assert_string_equal(matrix.label, "acme");
 }
@@ -342,7 +342,7 @@ WS_TEST(the_configuration)
 	assert_string_equal(config.store, "/home/me/big");
 	assert_string_equal(config.recipes[0], ws_path_join(a, dir, "wheelsmith/mine", NULL));
 	assert_string_equal(config.recipes[1], "/all");
-	assert_string_equal(config.indexes[0].urls[0], "https://x.example");
+	assert_string_equal(config.indexes.at[0].urls[0], "https://x.example");
 	assert_int_equal(config.policy, WS_POLICY_PREFER_BUILD);
 
 	vars[1] = "XDG_CONFIG_HOME=relative";

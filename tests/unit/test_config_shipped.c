@@ -262,7 +262,7 @@ WS_TEST(mamba_ssm)
 	assert_string_equal(recipe.metadata.extras[0], "causal-conv1d");
 	assert_string_equal(recipe.metadata.extras[1], "causal-conv1d>=1.2.0");
 	assert_string_equal(recipe.metadata.extras[2], "dev");
-	assert_string_equal(recipe.metadata.project_urls[0], "Repository");
+	assert_string_equal(recipe.metadata.project_urls[0].label, "Repository");
 	assert_int_equal(recipe.cxx_std, 17);
 }
 

@@ -165,25 +165,21 @@ WS_TEST(the_most_demanding_extension_decides)
 	static const char *const expected[] = {"none", "c-abi", "torch-library", "torch-library"};
 	for (size_t i = 0; i < WS_LEN(expected); i++) {
 		recipe.extension_count = i;
-		assert_string_equal(ws_binding_name(ws_recipe_binding(&recipe)), expected[i]);
+		assert_string_equal(ws_binding_words[ws_recipe_binding(&recipe)], expected[i]);
 	}
 	extensions[2].binding = WS_BINDING_PYBIND;
-	assert_string_equal(ws_binding_name(ws_recipe_binding(&recipe)), "pybind");
-	assert_string_equal(ws_binding_name(WS_BINDING_STABLE_ABI), "stable-abi");
+	assert_string_equal(ws_binding_words[ws_recipe_binding(&recipe)], "pybind");
+	assert_string_equal(ws_binding_words[WS_BINDING_STABLE_ABI], "stable-abi");
 }
 
 WS_TEST(policies_have_names)
 {
-	static const char *const policies[] = {
-		"prefer-prebuilt", "prefer-build", "prebuilt-only", "build-only"};
-	for (size_t i = 0; i < WS_LEN(policies); i++) {
-		enum ws_policy policy;
-		assert_true(ws_policy_parse(policies[i], &policy));
-		assert_string_equal(ws_policy_name(policy), policies[i]);
-	}
-	enum ws_policy policy;
-	assert_false(ws_policy_parse("prebuilt", &policy));
-	assert_false(ws_policy_parse(NULL, &policy));
+	assert_int_equal(ws_word_index(ws_policy_words, "prefer-prebuilt"), WS_POLICY_PREFER_PREBUILT);
+	assert_int_equal(ws_word_index(ws_policy_words, "prefer-build"), WS_POLICY_PREFER_BUILD);
+	assert_int_equal(ws_word_index(ws_policy_words, "prebuilt-only"), WS_POLICY_PREBUILT_ONLY);
+	assert_int_equal(ws_word_index(ws_policy_words, "build-only"), WS_POLICY_BUILD_ONLY);
+	assert_int_equal(ws_word_index(ws_policy_words, "prebuilt"), -1);
+	assert_int_equal(ws_word_index(ws_policy_words, NULL), -1);
 }
 
 WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)

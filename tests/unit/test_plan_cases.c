@@ -56,7 +56,7 @@ print_cells(const struct ws_plan *plan, struct ws_buf *got)
 	for (size_t i = 0; i < plan->cell_count; i++) {
 		const struct ws_cell *cell = plan->cells[i];
 		ws_buf_printf(got, "%-*s   %-8s   %s\n", (int)widest, cell->name,
-			ws_decision_name(cell->decision), cell->why);
+			ws_decision_words[cell->decision], cell->why);
 	}
 	for (size_t i = 0; i < plan->warning_count; i++) {
 		ws_buf_printf(got, "warning: %s\n", plan->warnings[i]);
@@ -110,7 +110,7 @@ print_plan(const struct world *world, const struct ws_plan *plan, const struct a
 			struct ws_err cures = {0};
 			ws_why_write(&world->input, cell, got, &cures);
 			for (size_t i = 0; i < cures.cure_count; i++) {
-				ws_buf_printf(got, "(cure: %s %s)\n", ws_cure_name(cures.cures[i].code),
+				ws_buf_printf(got, "(cure: %s %s)\n", ws_cure_words[cures.cures[i].code],
 					cures.cures[i].subject);
 			}
 		}

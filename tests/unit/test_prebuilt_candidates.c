@@ -199,8 +199,8 @@ assert_state(const struct world *w, size_t number, enum ws_candidate_state state
 	assert_in_range(number, 0, w->list.count - 1);
 	const struct ws_candidate *c = &w->list.at[number];
 	if (c->state != state) {
-		fail_msg("%zu is %s (%s), not %s; %s", number, ws_candidate_state_name(c->state),
-			c->why ? c->why : "", ws_candidate_state_name(state), w->scene.warnings);
+		fail_msg("%zu is %s (%s), not %s; %s", number, ws_candidate_state_words[c->state],
+			c->why ? c->why : "", ws_candidate_state_words[state], w->scene.warnings);
 	}
 }
 

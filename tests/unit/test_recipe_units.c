@@ -19,7 +19,7 @@ static const struct ws_listing listing = {entries, WS_LEN(entries)};
 
 /* A recipe of one extension. */
 static const struct ws_recipe *
-recipe_of(const struct ws_extension *extension, struct ws_arena *a)
+recipe_of(struct ws_extension *extension, struct ws_arena *a)
 {
 	struct ws_recipe *recipe = WS_NEW(a, struct ws_recipe);
 	*recipe = (struct ws_recipe){.name = "demo",
@@ -56,7 +56,7 @@ WS_TEST(images_have_a_symbol_each)
 	static const struct ws_source_list sources[] = {{.paths = host, .path_count = 1}};
 	static const struct ws_source_list device[] = {{.paths = a_cu, .path_count = 1},
 		{.glob = "csrc/deep/*.cu", .expected = 1}, {.paths = text, .path_count = 1}};
-	static const struct ws_extension extension = {.module = "demo._C",
+	static struct ws_extension extension = {.module = "demo._C",
 		.sources = sources,
 		.source_list_count = 1,
 		.device = device,

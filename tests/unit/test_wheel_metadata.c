@@ -35,8 +35,8 @@ WS_TEST(all_fields_are_in_order)
 		"ninja; python_version < '3.12'", "web",
 		"x @ https://example.org/x;y.whl ; os_name == 'posix'"};
 	static const char *const keywords[] = {"cuda", "state-space model"};
-	static const char *const urls[] = {
-		"Repository", "https://example.org/src", "Changes", "https://example.org/news"};
+	static const struct ws_project_url urls[] = {
+		{"Repository", "https://example.org/src"}, {"Changes", "https://example.org/news"}};
 	struct ws_metadata m = {
 		.summary = "Fast and memory-efficient exact attention",
 		.home_page = "https://github.com/Dao-AILab/flash-attention",

@@ -16,7 +16,7 @@ static void
 add_lists(const char *folder, const struct ws_json *entry, struct ws_arena *a, ws_list_paths *paths)
 {
 	const struct ws_json *lists = entry ? ws_json_find(entry, "lists") : NULL;
-	for (const struct ws_json *list = lists ? lists->first : NULL; list; list = list->next) {
+	for (WS_JSON_EACH(list, lists)) {
 		*ws_vec_push(paths, a) = ws_arena_printf(a, "%s/brought/%s.zst", folder, list->text);
 	}
 }
