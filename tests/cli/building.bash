@@ -122,18 +122,20 @@ second_python() {
 			return
 		fi
 	done
-	PY2=3.98
+	PY2=3.12
+	[ "$PY" != 3.12 ] || PY2=3.13
 	AT2=$PWD/build-details.json
-	python3 - "$AT2" <<- 'END'
-		import json, shutil, sys, sysconfig
-		shutil.copytree(sysconfig.get_path("include"), "python3.98")
-		with open("python3.98/patchlevel.h", "a") as file:
-		    file.write("// 3.98\n")
-		json.dump({"schema_version": "1.0",
-		           "implementation": {"name": "cpython", "version": {
-		               "major": 3, "minor": 98, "micro": 0, "releaselevel": "final", "serial": 0}},
-		           "abi": {"extension_suffix": ".cpython-398-x86_64-linux-gnu.so", "flags": []},
-		           "c_api": {"headers": sys.argv[1].replace("build-details.json", "python3.98")}}, open(sys.argv[1], "w"))
+	python3 - "$AT2" "$PY2" <<- 'END'
+		import json, os, shutil, sys, sysconfig
+		minor = int(sys.argv[2][2:])
+		headers = os.path.join(os.path.dirname(sys.argv[1]), f"python3.{minor}")
+		shutil.copytree(sysconfig.get_path("include"), headers)
+		with open(f"{headers}/patchlevel.h", "a") as file:
+		    file.write(f"#undef PY_MINOR_VERSION\n#define PY_MINOR_VERSION {minor}\n")
+		version = {"major": 3, "minor": minor, "micro": 0, "releaselevel": "final", "serial": 0}
+		json.dump({"schema_version": "1.0", "implementation": {"name": "cpython", "version": version},
+		           "abi": {"extension_suffix": f".cpython-3{minor}-x86_64-linux-gnu.so", "flags": []},
+		           "c_api": {"headers": headers}}, open(sys.argv[1], "w"))
 	END
 }
 
