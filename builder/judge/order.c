@@ -1,5 +1,5 @@
 /* order.c - writing the order, as an action or for at once. The child that follows it is
- * run.c's. */
+ * verify_child.c's. */
 #include "judge/order.h"
 
 #include "base/fs.h"

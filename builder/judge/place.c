@@ -1,6 +1,6 @@
 /* place.c - opens the files of a place, and the libraries that modules need from its folders. */
 #include "base/fs.h"
-#include "judge/run.h"
+#include "judge/verify_child.h"
 
 static const struct ws_elf *
 open_file(const char *path, struct ws_arena *a, struct ws_err *err)

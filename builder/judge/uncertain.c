@@ -1,5 +1,5 @@
 /* uncertain.c - the four reasons, over the modules that fail. */
-#include "judge/run.h"
+#include "judge/verify_child.h"
 
 static bool
 fails(const struct ws_module_verdict *m)

@@ -9,7 +9,7 @@
 
 #include "verify/gpu_code.h"
 #include "verify/manylinux_tag.h"
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 /** The verdict on one module. */
 struct ws_module_verdict {

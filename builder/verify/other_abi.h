@@ -8,7 +8,7 @@
 #ifndef WS_VERIFY_OTHER_ABI_H
 #define WS_VERIFY_OTHER_ABI_H
 
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 /** The demangled text @a text without the parts that differ between the ABIs. */
 const char *ws_abi_neutral_text(const char *text, struct ws_arena *a);

@@ -3,7 +3,7 @@
  *
  * torch's export lists have some hundred thousand names, and modules need a few hundred. So the
  * wanted names are collected first; then each list and each library is read once, and only wanted
- * names are kept. symbols.h decides which libraries one module sees.
+ * names are kept. missing_symbols.h decides which libraries one module sees.
  */
 #ifndef WS_VERIFY_SCOPE_H
 #define WS_VERIFY_SCOPE_H

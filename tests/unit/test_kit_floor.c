@@ -8,7 +8,7 @@
 #include "kit/floor/floor.h"
 #include "store/store.h"
 #include "verify/manylinux_tag.h"
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "compile.h"
 #include "kit/torch/export_lists.h"
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 static const char facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";
 

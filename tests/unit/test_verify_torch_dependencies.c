@@ -5,7 +5,7 @@
 #include "compile.h"
 #include "elf/stub.h"
 #include "kit/torch/export_lists.h"
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 static const char *const releases[] = {"2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0",
 	"2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0"};

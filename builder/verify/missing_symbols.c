@@ -1,6 +1,6 @@
-/* symbols.c - each module looks for its names along its own libraries. The messages are made in
- * symbols_text.c. */
-#include "verify/symbols.h"
+/* missing_symbols.c - each module looks for its names along its own libraries. The messages are
+ * made in missing_symbols_text.c. */
+#include "verify/missing_symbols.h"
 
 #include "elf/demangle.h"
 #include "verify/libraries.h"

@@ -1,11 +1,11 @@
-/* test_verify_symbols_trust.c - symbols of libraries without an export list: they are not
+/* test_verify_missing_symbols_trust.c - symbols of libraries without an export list: they are not
  * missing, and the finding reports that they were not found either. torch 2.11.0 brings
  * libgomp.so.1, libshm.so, libtorch_nvshmem.so and the libraries of CUDA 13; its list has none. */
 #include "test.h"
 
 #include "compile.h"
 #include "elf/stub.h"
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 /* Judges C++ that is linked with torch alone; the finding, of which there must be one. */
 static const char *

@@ -1,6 +1,6 @@
-/* run.c - the child that judges: opens the files of the order once and judges them in each place.
+/* verify_child.c - the child that judges: opens the files of the order once and judges them in each place.
  * A wheel that cannot be read gets a verdict, too. */
-#include "judge/run.h"
+#include "judge/verify_child.h"
 
 #include "base/fs.h"
 #include "sys/child.h"

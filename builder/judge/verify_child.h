@@ -1,11 +1,11 @@
 /**
- * run.h - parts of the child that judges
+ * verify_child.h - parts of the child that judges
  *
- * place.c opens the files of a place, uncertain.c finds modules that decide nothing, run.c does the
- * rest.
+ * place.c opens the files of a place, uncertain.c finds modules that decide nothing,
+ * verify_child.c does the rest.
  */
-#ifndef WS_JUDGE_RUN_H
-#define WS_JUDGE_RUN_H
+#ifndef WS_JUDGE_VERIFY_CHILD_H
+#define WS_JUDGE_VERIFY_CHILD_H
 
 #include "judge/order.h"
 

@@ -1,5 +1,5 @@
 /**
- * symbols.h - the symbols and libraries that a module needs and will not find, and why
+ * missing_symbols.h - the symbols and libraries that a module needs and will not find, and why
  *
  * The check loads nothing. It compares the undefined names of a module with the exports of the
  * libraries that the module sees, by name and version, as the loader does. torch loads its
@@ -7,8 +7,8 @@
  * global ones: the interpreter, libtorch_global_deps and their dependencies. manylinux_tag.h finds
  * the oldest system that has the versions.
  */
-#ifndef WS_VERIFY_SYMBOLS_H
-#define WS_VERIFY_SYMBOLS_H
+#ifndef WS_VERIFY_MISSING_SYMBOLS_H
+#define WS_VERIFY_MISSING_SYMBOLS_H
 
 #include "elf/torch_abi.h"
 #include "verify/subject.h"

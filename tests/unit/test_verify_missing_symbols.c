@@ -1,10 +1,10 @@
-/* test_verify_symbols.c - modules made here, judged against the shipped lists of torch and the
+/* test_verify_missing_symbols.c - modules made here, judged against the shipped lists of torch and the
  * libraries of this host. The facts are those of a causal-conv1d wheel built for torch 2.5.1. */
 #include "test.h"
 
 #include "compile.h"
 #include "elf/stub.h"
-#include "verify/symbols.h"
+#include "verify/missing_symbols.h"
 
 #include <link.h>
 

@@ -1,5 +1,5 @@
-/* symbols_text.c - the findings on symbols in words, one for each reason. */
-#include "verify/symbols.h"
+/* missing_symbols_text.c - the findings on symbols in words, one for each reason. */
+#include "verify/missing_symbols.h"
 
 #define MOST_SHOWN 3 /* names of one reason; the rest is counted */
 
