@@ -71,17 +71,6 @@ ws_pins_renew(struct ws_pins *pins, const char *const *names, size_t count, stru
 	return true;
 }
 
-bool
-ws_pins_are_renewed(const struct ws_pins *pins, const char *package)
-{
-	for (size_t i = 0; i < pins->renewed_count; i++) {
-		if (ws_same(pins->renewed[i], "all") || ws_same(pins->renewed[i], package)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* ---- holding what was found against them ---- */
 
 /* The name of a pin for `lock --update`. */

@@ -44,9 +44,6 @@ bool ws_pins_read(struct ws_pins *pins, const char *path, struct ws_err *err);
 bool ws_pins_renew(
 	struct ws_pins *pins, const char *const *names, size_t count, struct ws_err *err);
 
-/** True if the pins of @a package are to be made again. */
-bool ws_pins_are_renewed(const struct ws_pins *pins, const char *package);
-
 /**
  * Compares @a found with its pin and pins it. A result that matches its pin changes nothing,
  * whatever its origin. WS_ERR_CONFIG: it differs under --locked.

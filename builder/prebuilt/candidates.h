@@ -48,15 +48,11 @@ struct ws_candidate_memory *ws_candidate_memory_open(
 /**
  * The candidates of @a product with their states. Sends no request. Order: wheels that the lock
  * pins, then by rank. A candidate that did not arrive stays unopened, with the reason, where the
- * lock pins it or no build is possible.
+ * lock pins it or no build is possible. @a for_planning: by rank alone, and when the lock pins a
+ * wheel that loads, the others are refused.
  */
 struct ws_candidates ws_candidate_list(
-	struct ws_candidate_memory *m, const struct ws_product *product);
-
-/** The same for planning, by rank alone. When the lock pins a wheel that loads, the others are
- * refused. */
-struct ws_candidates ws_candidate_list_planned(
-	struct ws_candidate_memory *m, const struct ws_product *product);
+	struct ws_candidate_memory *m, const struct ws_product *product, bool for_planning);
 
 /** The first of @a list that is known to load; NULL: none. */
 const struct ws_candidate *ws_candidate_that_loads(const struct ws_candidates *list);
@@ -66,46 +62,7 @@ const struct ws_candidate *ws_candidate_that_loads(const struct ws_candidates *l
  * that does not answer in 5 s gets no second request. False for a wheel that differs from its pin,
  * for an error of this host, and when the run is to stop.
  */
-bool ws_candidates_try(struct ws_candidate_memory *memory, struct ws_resolver *resolver,
-	const struct ws_product *const *products, size_t count, struct ws_err *err);
-
-/* ---- for the rounds ---- */
-
-struct ws_package_wheels *ws_package_wheels_of(
-	struct ws_candidate_memory *m, const struct ws_recipe *recipe);
-
-/** Can the product be built, if no candidate loads? */
-bool ws_candidates_may_build(const struct ws_candidate_memory *m, const struct ws_product *product);
-
-/** The lock's pin of these bytes, else of the same origin (then the bytes differ). NULL: none. */
-const struct ws_pin_prebuilt *ws_candidate_pin(const struct ws_candidate_memory *m,
-	const struct ws_product *product, const struct ws_candidate *candidate);
-
-/** One point for each torch and Python of the product's cells. */
-typedef WS_VEC(const struct ws_point *) ws_point_list;
-ws_point_list ws_candidate_points(const struct ws_product *product, struct ws_arena *a);
-
-/** Brings the export lists for each of these points; lists that are missing are made. */
-bool ws_candidate_lists(struct ws_candidate_memory *m, struct ws_resolver *r,
-	const struct ws_product *product, ws_list_paths **lists, struct ws_err *err);
-
-/**
- * The order that judges @a candidate, whose digest is known, at these points. @a lists NULL: with
- * the lists that the points have; false when a point has none.
- */
-bool ws_candidate_order(struct ws_candidate_memory *m, const struct ws_product *product,
-	const struct ws_candidate *candidate, ws_list_paths *lists, struct ws_judge_order *order);
-
-/** Gives @a candidate a state and keeps it for this run. */
-void ws_candidate_end(struct ws_candidate_memory *m, const struct ws_product *product,
-	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why);
-
-/** The same by a verdict: the reason has the first evidence. */
-void ws_candidate_end_judged(struct ws_candidate_memory *m, const struct ws_product *product,
-	struct ws_candidate *candidate, const struct ws_wheel_verdict *verdict);
-
-/** Remembers that the wheel's own metadata rules it out for these Pythons: it is not downloaded. */
-void ws_candidate_rule_out(struct ws_candidate_memory *m, const struct ws_product *product,
-	const struct ws_candidate *candidate, const char *why);
+bool ws_candidates_try(struct ws_candidate_memory *memory, const struct ws_product *const *products,
+	size_t count, struct ws_err *err);
 
 #endif

@@ -106,16 +106,23 @@ list_key(const char *place, const struct ws_recipe *recipe, struct ws_arena *a)
 	return ws_digest_bytes(key, strlen(key));
 }
 
+static const char *
+host_of(const char *url, struct ws_arena *a)
+{
+	struct ws_url parsed;
+	return ws_url_parse(url, a, &parsed, NULL) ? parsed.host : url;
+}
+
 /* False: the file is not a wheel of the recipe. */
 static bool
-add_entry(const struct entry *entry, const char *host, const struct ws_recipe *recipe,
+add_entry(const struct entry *entry, const char *place, const struct ws_recipe *recipe,
 	struct ws_arena *a, wheel_list *list)
 {
 	struct ws_candidate wheel;
 	if (!ws_index_wheel_parse(entry->file, recipe, a, &wheel)) {
 		return false;
 	}
-	wheel.from = host;
+	wheel.from = host_of(place, a);
 	wheel.url = entry->url;
 	wheel.origin = ws_url_bare(entry->url, a);
 	wheel.sha256 = entry->sha256;
@@ -123,13 +130,6 @@ add_entry(const struct entry *entry, const char *host, const struct ws_recipe *r
 	wheel.place = WS_PLACE_INDEX;
 	*ws_vec_push(list, a) = wheel;
 	return true;
-}
-
-static const char *
-host_of(const char *url, struct ws_arena *a)
-{
-	struct ws_url parsed;
-	return ws_url_parse(url, a, &parsed, NULL) ? parsed.host : url;
 }
 
 static bool
@@ -143,7 +143,7 @@ recall_list(const struct ws_store *store, const char *place, const struct ws_rec
 		return false;
 	}
 	for (size_t i = 0; i < entries.count; i++) {
-		add_entry(&entries.at[i], host_of(place, a), recipe, a, list);
+		add_entry(&entries.at[i], place, recipe, a, list);
 	}
 	return true;
 }
@@ -155,13 +155,13 @@ read_page(const struct ws_store *store, const char *place, const struct ws_recip
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct entry *at = WS_NEW_N(a, struct entry, (page ? page->count : 0) + 1);
-	struct entries entries = {.at = at};
+	struct entries entries = {.at = at}; /* @page NULL: the index does not have the package */
 	for (size_t i = 0; page && i < page->count; i++) {
 		const struct ws_index_file *file = &page->files[i];
 		struct entry *entry = &at[entries.count];
 		*entry = (struct entry){
 			file->name, file->url, file->sha256[0] ? file->sha256 : NULL, file->size_bytes};
-		entries.count += !file->is_yanked && add_entry(entry, host_of(place, a), recipe, a, list);
+		entries.count += !file->is_yanked && add_entry(entry, place, recipe, a, list);
 	}
 	ws_table_text(&list_table, &entries, WS_JSON_COMPACT, &text);
 	ws_results_put(store, list_key(place, recipe, a).hex, &text, NULL);
@@ -208,30 +208,14 @@ add_pinned(const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws
 	}
 }
 
-struct ws_index_wheels
-ws_index_wheels_recall(const struct ws_store *store, const struct ws_wheel_places *places,
-	const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws_arena *a)
+bool
+ws_index_wheels_list(const struct ws_store *store, const struct ws_fetch *fetch,
+	const struct ws_wheel_places *places, const struct ws_lock *lock,
+	const struct ws_recipe *recipe, struct ws_map *warned, struct ws_arena *a,
+	struct ws_index_wheels *wheels, struct ws_err *err)
 {
 	wheel_list list = {0};
 	bool complete = true;
-	for (size_t i = 0; i < places->count; i++) {
-		if (ws_index_place_is_folder(places->at[i])) {
-			list_folder(places->at[i], recipe, a, &list);
-		} else {
-			complete = recall_list(store, places->at[i], recipe, a, &list) && complete;
-		}
-	}
-	add_pinned(lock, recipe, a, &list);
-	return (struct ws_index_wheels){list.at, list.len, complete};
-}
-
-bool
-ws_index_wheels_read(const struct ws_fetch *fetch, const struct ws_wheel_places *places,
-	const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws_map *warned,
-	struct ws_arena *a, struct ws_index_wheels *wheels, struct ws_err *err)
-{
-	wheel_list list = {0};
-	*wheels = (struct ws_index_wheels){.complete = true};
 	for (size_t i = 0; i < places->count; i++) {
 		const char *place = places->at[i];
 		const struct ws_index_page *page;
@@ -241,23 +225,22 @@ ws_index_wheels_read(const struct ws_fetch *fetch, const struct ws_wheel_places 
 			list_folder(place, recipe, a, &list);
 			continue;
 		}
-		if (ws_index_page(fetch->index, place, recipe->name, &page, &why)) {
-			read_page(fetch->store, place, recipe, page, a, &list);
+		if (fetch && ws_index_page(fetch->index, place, recipe->name, &page, &why)) {
+			read_page(store, place, recipe, page, a, &list);
 			continue;
 		}
 		if (ws_err_is_stop(&why)) {
 			*err = why;
 			return false;
 		}
-		bool known = recall_list(fetch->store, place, recipe, a, &list);
-		wheels->complete = wheels->complete && known;
-		if (ws_map_add(warned, ws_url_parse(place, a, &url, NULL) ? url.origin : place, a)) {
+		complete = recall_list(store, place, recipe, a, &list) && complete;
+		if (fetch
+			&& ws_map_add(warned, ws_url_parse(place, a, &url, NULL) ? url.origin : place, a)) {
 			ws_events_warn(fetch->events, "prebuilt wheels: %s", why.text);
 		}
 	}
 	add_pinned(lock, recipe, a, &list);
-	wheels->at = list.at;
-	wheels->count = list.len;
+	*wheels = (struct ws_index_wheels){list.at, list.len, complete};
 	return true;
 }
 

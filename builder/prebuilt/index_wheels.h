@@ -27,21 +27,15 @@ bool ws_index_wheel_parse(const char *file, const struct ws_recipe *recipe, stru
 	struct ws_candidate *wheel);
 
 /**
- * Lists folders, indexes as the store remembers them, and the wheels that @a lock pins. Sends no
- * request.
- */
-struct ws_index_wheels ws_index_wheels_recall(const struct ws_store *store,
-	const struct ws_wheel_places *places, const struct ws_lock *lock,
-	const struct ws_recipe *recipe, struct ws_arena *a);
-
-/**
- * The same, after the indexes were read with @a fetch's http and index. For an index that cannot be
- * read the remembered list counts, with one warning per server (@a warned). False only when the run
+ * Lists folders, indexes, and the wheels that @a lock pins. Indexes are read with @a fetch's http
+ * and index, or listed as the store remembers them: with @a fetch NULL, which sends no request, and
+ * after one warning per server (@a warned) where an index cannot be read. False only when the run
  * is to stop.
  */
-bool ws_index_wheels_read(const struct ws_fetch *fetch, const struct ws_wheel_places *places,
-	const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws_map *warned,
-	struct ws_arena *a, struct ws_index_wheels *wheels, struct ws_err *err);
+bool ws_index_wheels_list(const struct ws_store *store, const struct ws_fetch *fetch,
+	const struct ws_wheel_places *places, const struct ws_lock *lock,
+	const struct ws_recipe *recipe, struct ws_map *warned, struct ws_arena *a,
+	struct ws_index_wheels *wheels, struct ws_err *err);
 
 /** The digest of the file that @a url returned last; NULL: it was never fetched. */
 const char *ws_url_digest_recall(const struct ws_store *store, const char *url, struct ws_arena *a);

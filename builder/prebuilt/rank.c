@@ -8,17 +8,6 @@
 
 #define OUT_OF_REACH 100000 /* a distance: another major of torch */
 
-/* The major that torch's build and the toolkit share; 0: the product is not bound to CUDA. */
-static unsigned
-cuda_major(const struct ws_product *product)
-{
-	const struct ws_point *point = &product->point;
-	return product->binding == WS_BINDING_NONE     ? 0
-		: point->torch && point->torch->cuda_major ? point->torch->cuda_major
-		: point->cuda                              ? point->cuda->version.major
-												   : 0;
-}
-
 /* How many minors the label's torch is behind (> 0) or ahead of (< 0) the product's. 0: the same
  * minor, a label without torch, or a product that is not bound to torch. */
 static long
@@ -39,13 +28,18 @@ static bool
 label_fits(
 	const struct ws_product *product, const struct ws_wheel_label *label, bool window, bool *other)
 {
-	unsigned major = cuda_major(product);
+	const struct ws_point *point = &product->point;
+	/* The major that torch's build and the toolkit share; 0: the product is not bound to CUDA. */
+	unsigned major = product->binding == WS_BINDING_NONE ? 0
+		: point->torch && point->torch->cuda_major       ? point->torch->cuda_major
+		: point->cuda                                    ? point->cuda->version.major
+														 : 0;
 	long distance = label_distance(product, label);
-	bool bound = product->binding < WS_BINDING_STABLE_ABI && product->point.cxx11abi >= 0;
+	bool bound = product->binding < WS_BINDING_STABLE_ABI && point->cxx11abi >= 0;
 	*other = product->binding == WS_BINDING_STABLE_ABI ? distance < 0 : distance != 0;
 	return (major == 0 || (!label->cpu && (!label->cuda || label->cuda_major == major)))
 		&& distance != OUT_OF_REACH && (window || !*other)
-		&& (!bound || label->cxx11abi < 0 || label->cxx11abi == product->point.cxx11abi);
+		&& (!bound || label->cxx11abi < 0 || label->cxx11abi == point->cxx11abi);
 }
 
 /* False when code for the label's architectures cannot run on one of the product's, @lacking. */
@@ -69,41 +63,16 @@ label_runs(const struct ws_product *product, const struct ws_wheel_label *label,
 
 /* ---- names from a recipe's templates ---- */
 
-/* Names that follow from the templates. */
-struct published_wheels {
-	const struct ws_candidate *at; /* of values that were published; not ranked */
-	size_t count;
-	/* Names that one would expect for the product and that were never published. */
-	const struct ws_unpublished *unpublished;
-	size_t unpublished_count;
-};
-
 /* The search with one template. */
 struct search {
 	const struct ws_product *product;
 	const struct ws_prebuilt *prebuilt;
 	bool window;
 	struct ws_arena *a;
-	WS_VEC(struct ws_candidate) found;
+	WS_VEC(struct ws_candidate) found; /* of values that were published; not ranked */
+	/* Names that one would expect for the product and that were never published. */
 	WS_VEC(struct ws_unpublished) unpublished;
 };
-
-static void
-add_value(const struct search *s, struct ws_str key, const struct ws_published_values *values,
-	struct ws_buf *out)
-{
-	const struct ws_published *value = ws_str_is(key, "cuda") ? values->cuda
-		: ws_str_is(key, "torch")                             ? values->torch
-		: ws_str_is(key, "cxx11abi")                          ? values->cxx11abi
-															  : NULL;
-	if (ws_str_is(key, "version")) {
-		ws_buf_puts(out, s->product->recipe->version.text);
-	} else if (ws_str_is(key, "python") && values->python) {
-		ws_buf_printf(out, "cp%u%u", values->python->tag.major, values->python->tag.minor);
-	} else if (value) {
-		ws_buf_puts(out, value->text);
-	}
-}
 
 /* The template with @values; @plus replaces '+'. The recipe's reader checked the placeholders. */
 static const char *
@@ -113,14 +82,23 @@ expand(const struct search *s, const struct ws_published_values *values, const c
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *c = template; *c; c++) {
 		const char *end = *c == '{' ? strchr(c, '}') : NULL;
-		if (end) {
-			add_value(s, (struct ws_str){c + 1, (size_t)(end - c - 1)}, values, &out);
-			c = end;
-		} else if (*c == '+') {
-			ws_buf_puts(&out, plus);
-		} else {
-			ws_buf_putc(&out, *c);
+		if (!end) {
+			ws_buf_add(&out, *c == '+' ? plus : c, *c == '+' ? strlen(plus) : 1);
+			continue;
 		}
+		struct ws_str key = {c + 1, (size_t)(end - c - 1)};
+		const struct ws_published *value = ws_str_is(key, "cuda") ? values->cuda
+			: ws_str_is(key, "torch")                             ? values->torch
+			: ws_str_is(key, "cxx11abi")                          ? values->cxx11abi
+																  : NULL;
+		if (ws_str_is(key, "version")) {
+			ws_buf_puts(&out, s->product->recipe->version.text);
+		} else if (ws_str_is(key, "python") && values->python) {
+			ws_buf_printf(&out, "cp%u%u", values->python->tag.major, values->python->tag.minor);
+		} else if (value) {
+			ws_buf_puts(&out, value->text);
+		}
+		c = end;
 	}
 	return ws_buf_copy(&out, s->a);
 }
@@ -222,8 +200,7 @@ find_published(struct search *s, const struct ws_published_python *python)
 struct guess {
 	struct ws_published_values values;
 	struct ws_published made_up[3]; /* torch, CUDA, ABI without a published value */
-	struct ws_published_python python;
-	const char *what; /* the first value that was never published: "torch 2.5" */
+	const char *what;               /* the first value that was never published: "torch 2.5" */
 	struct ws_buf why;
 };
 
@@ -278,44 +255,39 @@ guess_abi(const struct search *s)
 	return s->product->point.cxx11abi == 1 ? "TRUE" : "FALSE";
 }
 
+/* Reports the name that one would expect for the product, if it was never published. */
 static void
-guess_values(const struct search *s, struct guess *guess)
+report_guess(struct search *s, const struct ws_published_python *published)
 {
 	const struct ws_prebuilt *p = s->prebuilt;
 	const struct ws_point *point = &s->product->point;
+	const struct ws_published_python python = {point->python->tag, point->python->version};
+	struct guess guess = {.values = {.python = published}};
 	if (p->torch.count > 0 && point->torch) {
-		guess->values.torch =
-			guess_value(s, guess, &p->torch, point->torch->minor, &guess->made_up[0], "torch ", "");
+		guess.values.torch =
+			guess_value(s, &guess, &p->torch, point->torch->minor, &guess.made_up[0], "torch ", "");
 	}
 	if (p->cuda.count > 0 && point->cuda) {
-		guess->values.cuda =
-			guess_value(s, guess, &p->cuda, guess_cuda(s), &guess->made_up[1], "cu", "cu");
+		guess.values.cuda =
+			guess_value(s, &guess, &p->cuda, guess_cuda(s), &guess.made_up[1], "cu", "cu");
 	}
 	if (p->cxx11abi.count > 0) {
-		guess->values.cxx11abi =
-			guess_value(s, guess, &p->cxx11abi, guess_abi(s), &guess->made_up[2], "cxx11abi ", "");
+		guess.values.cxx11abi =
+			guess_value(s, &guess, &p->cxx11abi, guess_abi(s), &guess.made_up[2], "cxx11abi ", "");
 	}
-	if (p->python_count > 0 && !guess->values.python) {
+	if (p->python_count > 0 && !published) {
 		const char *others = "";
 		for (size_t i = 0; i < p->python_count; i++) {
 			others = ws_arena_printf(s->a, "%s%s%s", others, i > 0 ? ", " : "",
 				ws_python_version_text(&p->pythons[i].tag, s->a));
 		}
-		add_reason(guess, ws_arena_printf(s->a, "Python %s", point->python->text), others);
-		guess->python = (struct ws_published_python){point->python->tag, point->python->version};
-		guess->values.python = &guess->python;
+		add_reason(&guess, ws_arena_printf(s->a, "Python %s", point->python->text), others);
+		guess.values.python = &python;
 	}
-}
-
-static void
-report_guess(struct search *s, const struct ws_published_python *python)
-{
-	struct guess guess = {.values = {.python = python}};
-	guess_values(s, &guess);
-	if (guess.why.len > 0 || !ws_prebuilt_has(s->prebuilt, &guess.values)) {
+	if (guess.why.len > 0 || !ws_prebuilt_has(p, &guess.values)) {
 		*ws_vec_push(&s->unpublished, s->a) = (struct ws_unpublished){
 			.file = file_of(s, &guess.values),
-			.from = s->prebuilt->from,
+			.from = p->from,
 			.what = guess.what,
 			.why = guess.why.len > 0 ? ws_buf_copy(&guess.why, s->a)
 									 : "this combination of values was never published",
@@ -324,33 +296,25 @@ report_guess(struct search *s, const struct ws_published_python *python)
 	ws_buf_release(&guess.why);
 }
 
-static struct published_wheels
-find_published_wheels(const struct ws_product *product, bool window, struct ws_arena *a)
+static void
+search_templates(struct search *s)
 {
-	const struct ws_recipe *recipe = product->recipe;
-	/* Room for one: most products have one, and plans have thousands of products. */
-	struct search s = {
-		.product = product,
-		.window = window,
-		.a = a,
-		.found = {.at = WS_NEW(a, struct ws_candidate), .cap = 1},
-	};
+	const struct ws_recipe *recipe = s->product->recipe;
 	for (size_t i = 0; i < recipe->prebuilt_count; i++) {
 		bool fits;
-		s.prebuilt = &recipe->prebuilt[i];
+		s->prebuilt = &recipe->prebuilt[i];
 		/* Templates end in "linux_x86_64.whl" or "any.whl". */
-		const char *platform = strrchr(s.prebuilt->url, '-');
-		if (platform && !strstr(platform, product->point.machine->name)
+		const char *platform = strrchr(s->prebuilt->url, '-');
+		if (platform && !strstr(platform, s->product->point.machine->name)
 			&& !ws_same(platform, "-any.whl")) {
 			continue;
 		}
-		const struct ws_published_python *python = find_python(&s, &fits);
+		const struct ws_published_python *python = find_python(s, &fits);
 		if (fits) {
-			find_published(&s, python);
+			find_published(s, python);
 		}
-		report_guess(&s, python);
+		report_guess(s, python);
 	}
-	return (struct published_wheels){s.found.at, s.found.len, s.unpublished.at, s.unpublished.len};
 }
 
 /* ---- fit and rank ---- */
@@ -439,34 +403,25 @@ add_ranked(ranked_list *list, const struct ws_product *product,
 	};
 }
 
-/* A fact about published wheels with this label; bad_wheels are of this package and version. */
-static const struct ws_shared_bad *
-find_bad(const struct ws_product *product, const struct ws_candidate *candidate)
-{
-	const struct ws_recipe *recipe = product->recipe;
-	const char *local = candidate->name ? candidate->name->version.local : NULL;
-	local = local ? local : "";
-	for (size_t i = 0; i < recipe->bad_wheel_count; i++) {
-		const struct ws_shared_bad *bad = &recipe->bad_wheels[i];
-		if (candidate->name && fnmatch(bad->label, local, FNM_NOESCAPE) == 0
-			&& ws_condition_holds(&bad->rule.when, &product->view)) {
-			return bad;
-		}
-	}
-	return NULL;
-}
-
-/* Refuses a wheel that cannot serve, by its name alone. */
+/* Refuses a wheel that cannot serve, by its name alone: a fact about published wheels of its label
+ * (bad_wheels are of this package and version), or code for other architectures. */
 static void
 refuse_by_name(const struct ws_product *product, struct ws_candidate *candidate, struct ws_arena *a)
 {
 	const struct ws_arch *lacking;
-	const struct ws_shared_bad *bad = find_bad(product, candidate);
-	if (bad) {
-		candidate->state = WS_CANDIDATE_REFUSED;
-		candidate->why = bad->rule.why;
-		candidate->see = bad->rule.see;
-	} else if (!label_runs(product, &candidate->label, &lacking)) {
+	const struct ws_recipe *recipe = product->recipe;
+	const char *local = candidate->name ? candidate->name->version.local : NULL;
+	for (size_t i = 0; i < recipe->bad_wheel_count; i++) {
+		const struct ws_shared_bad *bad = &recipe->bad_wheels[i];
+		if (candidate->name && fnmatch(bad->label, local ? local : "", FNM_NOESCAPE) == 0
+			&& ws_condition_holds(&bad->rule.when, &product->view)) {
+			candidate->state = WS_CANDIDATE_REFUSED;
+			candidate->why = bad->rule.why;
+			candidate->see = bad->rule.see;
+			return;
+		}
+	}
+	if (!label_runs(product, &candidate->label, &lacking)) {
 		candidate->state = WS_CANDIDATE_REFUSED;
 		candidate->why = ws_arena_printf(a, "its code for %s does not run on %s",
 			ws_arch_set_text(&candidate->label.archs, a), ws_arch_text(lacking, a));
@@ -477,8 +432,11 @@ struct ws_candidates
 ws_candidates_rank(const struct ws_product *product, bool window,
 	const struct ws_index_wheels *wheels, struct ws_arena *a)
 {
-	struct published_wheels published = find_published_wheels(product, window, a);
-	/* Room for two: seldom more, and plans have thousands of products. */
+	/* Room for one or two: seldom more, and plans have thousands of products. */
+	struct search published = {.product = product,
+		.window = window,
+		.a = a,
+		.found = {.at = WS_NEW(a, struct ws_candidate), .cap = 1}};
 	ranked_list list = {.at = WS_NEW_N(a, struct ranked, 2), .cap = 2};
 	for (size_t i = 0; i < wheels->count; i++) {
 		struct ws_candidate candidate = wheels->at[i];
@@ -488,8 +446,9 @@ ws_candidates_rank(const struct ws_product *product, bool window,
 			add_ranked(&list, product, &candidate, fit, a);
 		}
 	}
-	for (size_t i = 0; i < published.count; i++) {
-		add_ranked(&list, product, &published.at[i], 0, a);
+	search_templates(&published);
+	for (size_t i = 0; i < published.found.len; i++) {
+		add_ranked(&list, product, &published.found.at[i], 0, a);
 	}
 	if (list.len > 1) {
 		qsort(list.at, list.len, sizeof(*list.at), cmp_ranked);
@@ -497,8 +456,8 @@ ws_candidates_rank(const struct ws_product *product, bool window,
 	struct ws_candidates candidates = {
 		.at = WS_NEW_N(a, struct ws_candidate, list.len),
 		.count = list.len,
-		.unpublished = published.unpublished,
-		.unpublished_count = published.unpublished_count,
+		.unpublished = published.unpublished.at,
+		.unpublished_count = published.unpublished.len,
 	};
 	for (size_t i = 0; i < list.len; i++) {
 		candidates.at[i] = list.at[i].candidate;

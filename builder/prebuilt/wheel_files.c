@@ -15,12 +15,9 @@ struct getting {
 	const struct ws_fetch *fetch;
 	struct ws_arena *a;
 	struct ws_scratch *scratch; /* folder of the downloads; made when needed */
-	struct ws_download *files;
-	size_t *file_of; /* index of each wish's download; wishes may share one */
-	size_t count;    /* of downloads */
+	struct ws_download *files;  /* wishes may share one */
+	size_t count;
 };
-
-#define NO_FILE ((size_t)-1)
 
 static void
 end_as(struct ws_wheel_wish *wish, enum ws_candidate_state state, const char *why)
@@ -59,19 +56,6 @@ place_of(const struct getting *g, const char *name, struct ws_err *err)
 
 /* ---- the metadata of a wheel ---- */
 
-/* The reason why METADATA rules out a Python of the product's cells; NULL: none. */
-static const char *
-refuse_pythons(const struct getting *g, const struct ws_product *product,
-	const struct ws_metadata_info *metadata)
-{
-	const char *why = NULL;
-	for (size_t i = 0; i < product->cell_count && !why; i++) {
-		const struct ws_python_choice *python = product->cells[i]->point.python;
-		why = python ? ws_label_check_python(metadata, &python->tag, g->a) : NULL;
-	}
-	return why;
-}
-
 /* Ends a wheel whose metadata contradicts its name or excludes a Python. Its label and the torch
  * that it requires are not checked here: missing symbols are better evidence. The judge refuses a
  * file that cannot be read. */
@@ -92,7 +76,10 @@ check_labels(const struct getting *g, struct ws_wheel_wish *wish, struct ws_byte
 	}
 	why = ws_label_check_name(name, &info, g->a);
 	why = why ? why : ws_label_check_tags(name, &info, g->a);
-	why = why ? why : refuse_pythons(g, wish->product, &info.metadata);
+	for (size_t i = 0; i < wish->product->cell_count && !why; i++) {
+		const struct ws_python_choice *python = wish->product->cells[i]->point.python;
+		why = python ? ws_label_check_python(&info.metadata, &python->tag, g->a) : NULL;
+	}
 	if (why) {
 		wish->ruled_out = true;
 		end_as(wish, WS_CANDIDATE_FAILS, why);
@@ -140,21 +127,21 @@ read_remote_labels(const struct getting *g, struct ws_wheel_wish *wish, struct w
 
 /* Products share the download of one file. */
 static bool
-add_download(struct getting *g, const struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
+add_download(struct getting *g, struct ws_wheel_wish *wish, struct ws_err *err)
 {
 	const struct ws_candidate *candidate = wish->candidate;
 	const char *sha256 = expected(wish);
 	for (size_t i = 0; i < g->count; i++) {
 		if (ws_same(g->files[i].url, candidate->url) && ws_same(g->files[i].sha256, sha256)) {
-			g->file_of[number] = i;
+			wish->download = &g->files[i];
 			return true;
 		}
 	}
 	const char *what = ws_arena_printf(g->a, "%s %s", candidate->url, sha256 ? sha256 : "");
 	struct ws_digest key = ws_digest_bytes(what, strlen(what));
 	const char *path = place_of(g, ws_arena_printf(g->a, "%zu.whl", g->count), err);
-	g->file_of[number] = g->count;
-	g->files[g->count++] = (struct ws_download){
+	wish->download = &g->files[g->count++];
+	*wish->download = (struct ws_download){
 		.url = candidate->url,
 		.path = path,
 		.partial = ws_store_path(
@@ -166,32 +153,12 @@ add_download(struct getting *g, const struct ws_wheel_wish *wish, size_t number,
 }
 
 static bool
-download_all(struct getting *g, struct ws_err *err)
+finish_download(const struct getting *g, struct ws_wheel_wish *wish, struct ws_err *err)
 {
-	uint64_t size;
-	if (!ws_download_each(g->fetch->http, g->files, g->count, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < g->count; i++) {
-		struct ws_download *file = &g->files[i];
-		if (file->failure.kind == WS_ERR_NONE) {
-			if (!ws_cas_take(g->fetch->store, file->path, &file->digest, &size, err)) {
-				return false;
-			}
-			ws_shared_file_tell(g->fetch, file->digest.hex);
-		}
-	}
-	return true;
-}
-
-static bool
-finish_download(
-	const struct getting *g, struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
-{
-	if (g->file_of[number] == NO_FILE) {
+	const struct ws_download *file = wish->download;
+	if (!file) {
 		return true;
 	}
-	const struct ws_download *file = &g->files[g->file_of[number]];
 	const char *wanted = expected(wish), *found = file->digest.hex;
 	if (file->failure.kind == WS_ERR_NONE) {
 		wish->sha256 = ws_arena_strdup(g->a, found);
@@ -214,18 +181,6 @@ is_stored(const struct getting *g, struct ws_wheel_wish *wish)
 	const char *known = expected(wish);
 	known = known ? known : wish->likely;
 	if (!known || !ws_cas_has(g->fetch->store, known)) {
-		return false;
-	}
-	wish->sha256 = known;
-	return true;
-}
-
-/* A shared cache has the file. */
-static bool
-is_shared(const struct getting *g, struct ws_wheel_wish *wish)
-{
-	const char *known = expected(wish);
-	if (!known || !ws_shared_file_get(g->fetch, known, wish->candidate->size_bytes)) {
 		return false;
 	}
 	wish->sha256 = known;
@@ -266,11 +221,10 @@ copy_from_folder(const struct getting *g, struct ws_wheel_wish *wish, struct ws_
 
 /* Everything before the downloads. */
 static bool
-begin_wish(struct getting *g, struct ws_wheel_wish *wish, size_t number, struct ws_err *err)
+begin_wish(struct getting *g, struct ws_wheel_wish *wish, struct ws_err *err)
 {
 	const struct ws_candidate *candidate = wish->candidate;
-	const char *promised = candidate->sha256;
-	g->file_of[number] = NO_FILE;
+	const char *promised = candidate->sha256, *known = expected(wish);
 	if (candidate->place == WS_PLACE_FOLDER) {
 		return copy_from_folder(g, wish, err);
 	}
@@ -284,34 +238,44 @@ begin_wish(struct getting *g, struct ws_wheel_wish *wish, size_t number, struct 
 		end_as(wish, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
 		return true;
 	}
-	if (is_shared(g, wish)) {
+	if (known && ws_shared_file_get(g->fetch, known, candidate->size_bytes)) {
+		wish->sha256 = known;
 		return true;
 	}
 	if (!read_remote_labels(g, wish, err)) {
 		return false;
 	}
-	return wish->state != WS_CANDIDATE_UNOPENED || add_download(g, wish, number, err);
+	return wish->state != WS_CANDIDATE_UNOPENED || add_download(g, wish, err);
 }
 
 bool
-ws_wheel_files_get(const struct ws_fetch *fetch, struct ws_wheel_wish *wishes, size_t count,
+ws_wheel_files_get(const struct ws_fetch *fetch, struct ws_wheel_wish *const *wishes, size_t count,
 	struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
-	struct getting g = {
-		.fetch = fetch,
-		.a = a,
-		.scratch = &scratch,
-		.files = WS_NEW_N(a, struct ws_download, count + 1),
-		.file_of = WS_NEW_N(a, size_t, count + 1),
-	};
-	bool done = true;
-	for (size_t i = 0; i < count && done; i++) {
-		done = begin_wish(&g, &wishes[i], i, err);
+	struct ws_download *files = WS_NEW_N(a, struct ws_download, count + 1);
+	struct getting g = {.fetch = fetch, .a = a, .scratch = &scratch, .files = files};
+	uint64_t size;
+	for (size_t i = 0; i < count; i++) {
+		if (!begin_wish(&g, wishes[i], err)) {
+			return false;
+		}
 	}
-	done = done && (g.count == 0 || download_all(&g, err));
-	for (size_t i = 0; i < count && done; i++) {
-		done = finish_download(&g, &wishes[i], i, err);
+	if (g.count > 0 && !ws_download_each(fetch->http, files, g.count, err)) {
+		return false;
 	}
-	return done;
+	for (size_t i = 0; i < g.count; i++) {
+		if (files[i].failure.kind == WS_ERR_NONE) {
+			if (!ws_cas_take(fetch->store, files[i].path, &files[i].digest, &size, err)) {
+				return false;
+			}
+			ws_shared_file_tell(fetch, files[i].digest.hex);
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!finish_download(&g, wishes[i], err)) {
+			return false;
+		}
+	}
+	return true;
 }

@@ -16,6 +16,7 @@ struct ws_wheel_wish {
 	const struct ws_candidate *candidate;
 	const struct ws_pin_prebuilt *pin; /**< NULL: any bytes that the index promises */
 	const char *likely;                /**< digest of the last download; NULL: not known */
+	struct ws_download *download;      /**< used inside */
 	/* Results. */
 	const char *sha256;            /**< of the file in the store; NULL: it is not there */
 	enum ws_candidate_state state; /**< why it is not there; UNOPENED: it is */
@@ -27,7 +28,7 @@ struct ws_wheel_wish {
  * Fetches all wishes together. False: a file is not the pinned one (WS_ERR_FETCH), or this host
  * failed. @a fetch's http should be impatient.
  */
-bool ws_wheel_files_get(const struct ws_fetch *fetch, struct ws_wheel_wish *wishes, size_t count,
-	struct ws_arena *a, struct ws_err *err);
+bool ws_wheel_files_get(const struct ws_fetch *fetch, struct ws_wheel_wish *const *wishes,
+	size_t count, struct ws_arena *a, struct ws_err *err);
 
 #endif

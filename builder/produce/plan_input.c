@@ -269,7 +269,7 @@ find_lists(void *self, const struct ws_torch_choice *torch, const struct ws_mach
 static struct ws_candidates
 list_candidates(void *self, const struct ws_product *product)
 {
-	return ws_candidate_list_planned(((const struct lookups *)self)->memory, product);
+	return ws_candidate_list(((const struct lookups *)self)->memory, product, true);
 }
 
 static void

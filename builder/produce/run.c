@@ -346,7 +346,7 @@ failure_of(const struct ws_made *made)
 static bool
 replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
 {
-	struct ws_candidates list = ws_candidate_list(b->options->candidates, supply->product);
+	struct ws_candidates list = ws_candidate_list(b->options->candidates, supply->product, false);
 	const struct ws_candidate *chosen = ws_candidate_that_loads(&list);
 	ws_attempts_add(&list, NULL, b->a, &supply->tried);
 	if (!chosen) {
@@ -371,9 +371,7 @@ replace_builds(
 {
 	bool wanted = count > 0 && b->options->matrix->policy == WS_POLICY_PREFER_BUILD
 		&& b->options->candidates && b->ctx->fetch;
-	bool done = !wanted
-		|| ws_candidates_try(
-			b->options->candidates, ws_resolver_open(b->ctx, b->pins), failed, count, err);
+	bool done = !wanted || ws_candidates_try(b->options->candidates, failed, count, err);
 	for (size_t i = 0; i < b->made_count && wanted && done; i++) {
 		struct ws_supply *supply = b->made[i].supply;
 		done = !is_failed_build(supply->failure) || replace_build(b, supply, err);

@@ -167,8 +167,7 @@ resolve_candidates(const struct ws_context *ctx, struct ws_selection *sel, struc
 		}
 	}
 	return count == 0
-		|| (ws_candidates_try(
-				sel->candidates, ws_resolver_open(ctx, &sel->pins), wanted, count, err)
+		|| (ws_candidates_try(sel->candidates, wanted, count, err)
 			&& ws_plan_make(sel->input, ctx->a, &sel->plan, err));
 }
 

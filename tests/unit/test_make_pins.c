@@ -164,15 +164,14 @@ WS_TEST(pins_that_are_made_anew_are_forgotten_first)
 	const struct ws_pin_source source = {"tiny", "1.0", "folder", "src", NULL, NULL, HEX, NULL};
 	assert_ok(ws_pins_put(&pins, WS_PIN_SOURCE, &source, &err), err);
 	pins.changed = false;
-	assert_false(ws_pins_are_renewed(&pins, "tiny"));
 	assert_ok(ws_pins_renew(&pins, names, 1, &err), err);
 	assert_true(pins.changed);
-	assert_true(ws_pins_are_renewed(&pins, "tiny"));
-	assert_false(ws_pins_are_renewed(&pins, "other"));
+	assert_ptr_equal(pins.renewed, names);
+	assert_int_equal(pins.renewed_count, 1);
 	assert_int_equal(pins.lock.sources.len, 0);
 	assert_fails(ws_pins_renew(&pins, unknown, 1, &err), err, WS_ERR_USAGE);
 	assert_ok(ws_pins_renew(&pins, all, 1, &err), err);
-	assert_true(ws_pins_are_renewed(&pins, "other"));
+	assert_ptr_equal(pins.renewed, all);
 }
 
 /* ---- the file ---- */

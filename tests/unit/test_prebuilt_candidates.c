@@ -60,7 +60,7 @@ static void
 begin_run(struct world *w)
 {
 	w->memory = ws_candidate_memory_open(&w->ctx, &w->pins, &w->matrix);
-	w->list = ws_candidate_list(w->memory, &w->product);
+	w->list = ws_candidate_list(w->memory, &w->product, false);
 }
 
 static void
@@ -178,11 +178,10 @@ static bool
 try(struct world *w, struct ws_err *err)
 {
 	const struct ws_product *products[] = {&w->product};
-	struct ws_resolver *resolver = ws_resolver_open(&w->ctx, &w->pins);
 	*err = (struct ws_err){0};
 	w->scene.warnings = "";
-	bool done = ws_candidates_try(w->memory, resolver, products, 1, err);
-	w->list = ws_candidate_list(w->memory, &w->product);
+	bool done = ws_candidates_try(w->memory, products, 1, err);
+	w->list = ws_candidate_list(w->memory, &w->product, false);
 	return done;
 }
 
@@ -336,7 +335,7 @@ begin_on(struct world *w, const char *const *libraries)
 {
 	begin_run(w);
 	*ws_vec_push(&w->memory->libraries, w->a) = *libraries;
-	w->list = ws_candidate_list(w->memory, &w->product);
+	w->list = ws_candidate_list(w->memory, &w->product, false);
 }
 
 WS_TEST(another_libc_or_driver_asks_anew_and_the_first_one_is_known_still)
@@ -439,8 +438,7 @@ WS_TEST(candidates_of_one_round_are_fetched_together)
 	product.cells = cells;
 	begin_run(&w);
 	const struct ws_product *products[] = {&w.product, &product};
-	struct ws_resolver *resolver = ws_resolver_open(&w.ctx, &w.pins);
-	assert_ok(ws_candidates_try(w.memory, resolver, products, 2, &err), err);
+	assert_ok(ws_candidates_try(w.memory, products, 2, &err), err);
 	/* One after the other would be: tail whole tail whole. */
 	const char *order = strstr(requests_of(&w), " tail");
 	assert_string_equal(order, " tail tail whole whole");

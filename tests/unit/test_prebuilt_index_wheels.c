@@ -35,8 +35,8 @@ ask(struct world *w, const char *url)
 	const char *const urls[] = {url};
 	const struct ws_wheel_places places = {urls, 1};
 	w->scene.fetch.index = ws_index_open(w->scene.fetch.http, w->scene.a);
-	assert_ok(ws_index_wheels_read(&w->scene.fetch, &places, &w->lock, &w->recipe, &w->warned,
-				  w->scene.a, &w->wheels, &w->scene.err),
+	assert_ok(ws_index_wheels_list(&w->scene.store, &w->scene.fetch, &places, &w->lock, &w->recipe,
+				  &w->warned, w->scene.a, &w->wheels, &w->scene.err),
 		w->scene.err);
 }
 
@@ -45,7 +45,10 @@ recall(const struct world *w, const char *url)
 {
 	const char *const urls[] = {url};
 	const struct ws_wheel_places places = {urls, 1};
-	return ws_index_wheels_recall(&w->scene.store, &places, &w->lock, &w->recipe, w->scene.a);
+	struct ws_index_wheels wheels;
+	assert_true(ws_index_wheels_list(
+		&w->scene.store, NULL, &places, &w->lock, &w->recipe, NULL, w->scene.a, &wheels, NULL));
+	return wheels;
 }
 
 WS_TEST(the_list_of_an_index_is_remembered)
