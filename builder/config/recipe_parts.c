@@ -211,6 +211,12 @@ ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const str
 	own->cxx = prepend(r->a, all->cxx, all->cxx_count, own->cxx, &own->cxx_count);
 	own->nvcc = prepend(r->a, all->nvcc, all->nvcc_count, own->nvcc, &own->nvcc_count);
 	own->link = prepend(r->a, all->link, all->link_count, own->link, &own->link_count);
+	extension->compiles_cuda = extension->device_list_count > 0;
+	for (size_t i = 0; i < extension->source_list_count; i++) {
+		const struct ws_source_list *list = &extension->sources[i];
+		extension->compiles_cuda = extension->compiles_cuda
+			|| ws_ends_with(list->glob ? list->glob : list->paths[0], ".cu");
+	}
 	return true;
 }
 

@@ -19,7 +19,7 @@ ws_judge_expect(struct ws_judge_order *order, const struct ws_recipe *recipe, st
 	order->must_any = recipe->prebuilt_only && recipe->binding != WS_BINDING_NONE;
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		const struct ws_extension *extension = &recipe->extensions[i];
-		order->kernels = order->kernels || ws_extension_compiles_cuda(extension);
+		order->kernels = order->kernels || extension->compiles_cuda;
 		if (ws_is_among(extension->module, check->imports, check->import_count)) {
 			must[order->must_count++] = extension->module;
 		}

@@ -2,7 +2,6 @@
 #include "judge/torch_place.h"
 
 #include "base/fs.h"
-#include "kit/floor/floor.h"
 #include "store/answer_cache.h"
 
 #include <fcntl.h>
@@ -44,7 +43,7 @@ ws_judge_place_move(struct ws_judge_place *place, ws_list_paths *lists, const ch
 	const struct ws_machine *machine, struct ws_arena *a)
 {
 	const char *here = gnu_get_libc_version();
-	*ws_vec_push(lists, a) = ws_floor_list_path(facts, machine, a);
+	*ws_vec_push(lists, a) = ws_path_join(a, facts, machine->floors, NULL);
 	place->machine = machine;
 	place->lists = lists->at;
 	place->list_count = lists->len;

@@ -6,8 +6,10 @@
 #include <elf.h>
 
 static const struct ws_machine machines[] = {
-	{"x86_64", "x86_64-linux-gnu", "amd64", "ld-linux-x86-64.so.2", EM_X86_64, ""},
-	{"aarch64", "aarch64-linux-gnu", "arm64", "ld-linux-aarch64.so.1", EM_AARCH64, "/aarch64"},
+	{"x86_64", "x86_64-linux-gnu", "amd64", "ld-linux-x86-64.so.2", EM_X86_64, "",
+		"floors/x86_64.zst"},
+	{"aarch64", "aarch64-linux-gnu", "arm64", "ld-linux-aarch64.so.1", EM_AARCH64, "/aarch64",
+		"floors/aarch64.zst"},
 };
 
 const struct ws_machine *

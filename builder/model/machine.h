@@ -17,6 +17,7 @@ struct ws_machine {
 	const char *loader;    /**< "ld-linux-x86-64.so.2" */
 	unsigned elf;          /**< e_machine */
 	const char *mark;      /**< behind names that mean x86-64 where it is missing: "/aarch64"; "" */
+	const char *floors;    /**< exports of its glibc releases, a file of the facts */
 };
 
 /** "x86_64", "aarch64"; NULL: no wheels are made for it. NULL-safe. */

@@ -35,18 +35,6 @@ ws_recipe_binding(const struct ws_recipe *recipe)
 }
 
 bool
-ws_extension_compiles_cuda(const struct ws_extension *extension)
-{
-	for (size_t i = 0; i < extension->source_list_count; i++) {
-		const struct ws_source_list *list = &extension->sources[i];
-		if (ws_ends_with(list->glob ? list->glob : list->paths[0], ".cu")) {
-			return true;
-		}
-	}
-	return extension->device_list_count > 0;
-}
-
-bool
 ws_prebuilt_has(const struct ws_prebuilt *prebuilt, const struct ws_published_values *values)
 {
 	struct ws_point_view view = {

@@ -32,8 +32,8 @@ wheels_of(struct ws_candidate_memory *m, const struct ws_recipe *recipe)
 	if (!package) {
 		package = WS_NEW(m->a, struct ws_package_wheels);
 		package->places = ws_wheel_places_of(m->ctx->indexes, recipe);
-		ws_index_wheels_list(m->ctx->store, NULL, &package->places, &pins->lock, recipe, NULL, m->a,
-			&package->wheels, NULL);
+		package->wheels =
+			ws_index_wheels_list(m->ctx->store, &package->places, NULL, &pins->lock, recipe, m->a);
 		package->renewed = ws_is_among(recipe->name, pins->renewed, pins->renewed_count)
 			|| ws_is_among("all", pins->renewed, pins->renewed_count);
 		ws_map_put(&m->packages, key, package, m->a);
@@ -81,27 +81,27 @@ find_cuda_release(const struct ws_facts *facts, const struct ws_point *point)
 	return found ? &found->version : NULL;
 }
 
-/* The export lists of a point. @r makes those that are missing; NULL: the point has them already, or
- * this returns false. The wheel of a package that does not use torch may need the CUDA runtime. */
+/* The wheel of a package that does not use torch may still need the CUDA runtime. */
 static bool
-find_lists(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws_product *product,
+add_runtime_lists(const struct ws_candidate_memory *m, const struct ws_product *product,
 	const struct ws_point *point, ws_list_paths *lists, struct ws_err *err)
 {
-	if (product->binding >= WS_BINDING_C_ABI || !point->torch) {
-		const struct ws_version *release =
-			product->binding == WS_BINDING_C_ABI ? find_cuda_release(m->ctx->facts, point) : NULL;
-		return ws_torch_dependencies(m->ctx->data->facts, release, m->a, lists, err);
-	}
-	for (size_t i = 0; !r && point->lists && point->lists[i]; i++) {
-		*ws_vec_push(lists, m->a) = point->lists[i];
-	}
-	return r ? ws_resolve_lists(r, point, lists, err) : point->lists != NULL;
+	const struct ws_version *release =
+		product->binding == WS_BINDING_C_ABI ? find_cuda_release(m->ctx->facts, point) : NULL;
+	return ws_torch_dependencies(m->ctx->data->facts, release, m->a, lists, err);
 }
 
-/* The order that judges the candidate, whose digest is known, in all its places. */
 static bool
-make_order(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws_product *product,
-	const struct ws_candidate *candidate, struct ws_judge_order *order, struct ws_err *err)
+uses_torch(const struct ws_product *product, const struct ws_point *point)
+{
+	return product->binding < WS_BINDING_C_ABI && point->torch;
+}
+
+/* The order that judges the candidate, whose digest is known, in all its places. @lists: the export
+ * lists of each point; NULL: those that are here already, or false. */
+static bool
+make_order(struct ws_candidate_memory *m, const struct ws_product *product,
+	const struct ws_candidate *candidate, ws_list_paths *lists, struct ws_judge_order *order)
 {
 	const point_list points = points_of(product, m->a);
 	struct ws_wheel_place *places = WS_NEW_N(m->a, struct ws_wheel_place, points.len + 1);
@@ -111,15 +111,18 @@ make_order(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws
 	}
 	for (size_t i = 0; i < points.len; i++) {
 		const struct ws_point *point = points.at[i];
-		bool bound = product->binding < WS_BINDING_C_ABI && point->torch;
-		ws_list_paths lists = {0};
-		if (!find_lists(m, r, product, point, &lists, err)) {
+		bool bound = uses_torch(product, point);
+		ws_list_paths own = lists ? lists[i] : (ws_list_paths){0};
+		for (size_t k = 0; !lists && bound && point->lists && point->lists[k]; k++) {
+			*ws_vec_push(&own, m->a) = point->lists[k];
+		}
+		if (!lists && (bound ? !point->lists : !add_runtime_lists(m, product, point, &own, NULL))) {
 			return false;
 		}
 		places[i].torch = bound ? point->torch->version.text : NULL;
 		places[i].place = (struct ws_judge_place){
-			.lists = lists.at,
-			.list_count = lists.len,
+			.lists = own.at,
+			.list_count = own.len,
 			.libraries = m->libraries.at,
 			.library_count = m->libraries.len,
 			.python_tag = point->python->name,
@@ -129,8 +132,7 @@ make_order(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws
 			.glibc = ws_same(glibc, WS_GLIBC_HOST) ? NULL : glibc,
 		};
 		if (point->machine != ws_machine_host()) {
-			ws_judge_place_move(
-				&places[i].place, &lists, m->ctx->data->facts, point->machine, m->a);
+			ws_judge_place_move(&places[i].place, &own, m->ctx->data->facts, point->machine, m->a);
 		}
 	}
 	*order = (struct ws_judge_order){
@@ -148,12 +150,18 @@ make_order(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws
 
 /* ---- states ---- */
 
-/* The key of a state in this run. Products of two plans of a run are different objects; their cells
- * have the same names. */
-static const char *
-end_key(const struct ws_candidate_memory *m, const struct ws_product *product, const char *url)
+/* The candidate with the state that it got in this run; new ones are unopened. Products of two plans
+ * of a run are different objects; their cells have the same names. */
+static struct ws_candidate *
+find_end(struct ws_candidate_memory *m, const struct ws_product *product, const char *url)
 {
-	return ws_arena_printf(m->a, "%s\n%s", product->cells[0]->name, url);
+	const char *key = ws_arena_printf(m->a, "%s\n%s", product->cells[0]->name, url);
+	struct ws_candidate *end = ws_map_get(&m->ends, key);
+	if (!end) {
+		end = WS_NEW(m->a, struct ws_candidate);
+		ws_map_put(&m->ends, key, end, m->a);
+	}
+	return end;
 }
 
 /* Gives the candidate a state and keeps it for this run. */
@@ -161,11 +169,9 @@ static void
 end_as(struct ws_candidate_memory *m, const struct ws_product *product,
 	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why)
 {
-	struct ws_candidate *end = WS_NEW(m->a, struct ws_candidate);
 	candidate->state = state;
 	candidate->why = why;
-	*end = *candidate;
-	ws_map_put(&m->ends, end_key(m, product, candidate->url), end, m->a);
+	*find_end(m, product, candidate->url) = *candidate;
 }
 
 /* The reason has the first evidence of the decisive finding: the symbol that is missing. */
@@ -233,8 +239,8 @@ recall_state(struct ws_candidate_memory *m, const struct ws_product *product,
 	struct ws_candidate opened = *candidate;
 	struct ws_judge_order order;
 	struct ws_wheel_verdict verdict;
-	const struct ws_candidate *end = ws_map_get(&m->ends, end_key(m, product, candidate->url));
-	if (end) {
+	const struct ws_candidate *end = find_end(m, product, candidate->url);
+	if (end->state != WS_CANDIDATE_UNOPENED) {
 		candidate->state = end->state;
 		candidate->why = end->why;
 		candidate->sha256 = end->sha256;
@@ -246,7 +252,7 @@ recall_state(struct ws_candidate_memory *m, const struct ws_product *product,
 	if (pin && opened.sha256 && !ws_same(pin->sha256, opened.sha256)) {
 		return;
 	}
-	if (opened.sha256 && make_order(m, NULL, product, &opened, &order, NULL)
+	if (opened.sha256 && make_order(m, product, &opened, NULL, &order)
 		&& ws_judge_recall(&order, &m->verdicts, m->ctx->program, m->a, &verdict)) {
 		candidate->sha256 = opened.sha256;
 		end_judged(m, product, candidate, &verdict);
@@ -413,8 +419,15 @@ accept(struct trying *t, struct attempt *at, struct ws_err *err)
 	if (candidate->place != WS_PLACE_FOLDER && !m->pins->bundled) {
 		ws_url_digest_remember(m->ctx->store, candidate->url, candidate->sha256);
 	}
-	const struct ws_action *action =
-		make_order(m, t->resolver, at->product, candidate, &order, &why)
+	const point_list points = points_of(at->product, m->a);
+	ws_list_paths *lists = WS_NEW_N(m->a, ws_list_paths, points.len + 1);
+	bool found = true;
+	for (size_t i = 0; i < points.len && found; i++) {
+		found = uses_torch(at->product, points.at[i])
+			? ws_resolve_lists(t->resolver, points.at[i], &lists[i], &why)
+			: add_runtime_lists(m, at->product, points.at[i], &lists[i], &why);
+	}
+	const struct ws_action *action = found && make_order(m, at->product, candidate, lists, &order)
 		? ws_judge_action(&order, m->ctx->store, m->ctx->program, t->a, &why)
 		: NULL;
 	if (action) {
@@ -578,19 +591,24 @@ preconnect(struct trying *t, struct ws_err *err)
 static bool
 read_places(struct trying *t, struct ws_err *err)
 {
+	struct ws_candidate_memory *m = t->memory;
 	for (size_t i = 0; i < t->count; i++) {
+		const struct ws_recipe *recipe = t->attempts[i].product->recipe;
 		struct ws_package_wheels *package = t->attempts[i].package;
-		if (wants_more(t, &t->attempts[i])) {
-			if (!ws_index_wheels_list(t->fetch.store, &t->fetch, &package->places,
-					&t->memory->pins->lock, t->attempts[i].product->recipe, &t->memory->warned,
-					t->a, &package->wheels, err)) {
-				return false;
-			}
-			package->read = true;
+		const struct ws_index_page **pages;
+		if (!wants_more(t, &t->attempts[i])) {
+			continue;
 		}
+		if (!ws_index_pages_read(
+				&t->fetch, &package->places, recipe->name, &m->warned, t->a, &pages, err)) {
+			return false;
+		}
+		package->wheels = ws_index_wheels_list(
+			t->fetch.store, &package->places, pages, &m->pins->lock, recipe, t->a);
+		package->read = true;
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		t->attempts[i].list = ws_candidate_list(t->memory, t->attempts[i].product, false);
+		t->attempts[i].list = ws_candidate_list(m, t->attempts[i].product, false);
 	}
 	return true;
 }

@@ -137,8 +137,9 @@ recall_list(const struct ws_store *store, const char *place, const struct ws_rec
 	struct ws_arena *a, wheel_list *list)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_digest key = list_key(place, recipe, a);
 	struct entries entries;
-	if (!ws_results_get(store, list_key(place, recipe, a).hex, &text)
+	if (!ws_results_get(store, key.hex, &text)
 		|| !ws_table_parse("index", ws_buf_str(&text), &list_table, a, &entries, NULL)) {
 		return false;
 	}
@@ -154,9 +155,10 @@ read_page(const struct ws_store *store, const char *place, const struct ws_recip
 	const struct ws_index_page *page, struct ws_arena *a, wheel_list *list)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct entry *at = WS_NEW_N(a, struct entry, (page ? page->count : 0) + 1);
-	struct entries entries = {.at = at}; /* @page NULL: the index does not have the package */
-	for (size_t i = 0; page && i < page->count; i++) {
+	struct ws_digest key = list_key(place, recipe, a);
+	struct entry *at = WS_NEW_N(a, struct entry, page->count + 1);
+	struct entries entries = {.at = at};
+	for (size_t i = 0; i < page->count; i++) {
 		const struct ws_index_file *file = &page->files[i];
 		struct entry *entry = &at[entries.count];
 		*entry = (struct entry){
@@ -164,7 +166,7 @@ read_page(const struct ws_store *store, const char *place, const struct ws_recip
 		entries.count += !file->is_yanked && add_entry(entry, place, recipe, a, list);
 	}
 	ws_table_text(&list_table, &entries, WS_JSON_COMPACT, &text);
-	ws_results_put(store, list_key(place, recipe, a).hex, &text, NULL);
+	ws_results_put(store, key.hex, &text, NULL);
 }
 
 /* ---- all places of a package ---- */
@@ -209,39 +211,53 @@ add_pinned(const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws
 }
 
 bool
-ws_index_wheels_list(const struct ws_store *store, const struct ws_fetch *fetch,
-	const struct ws_wheel_places *places, const struct ws_lock *lock,
-	const struct ws_recipe *recipe, struct ws_map *warned, struct ws_arena *a,
-	struct ws_index_wheels *wheels, struct ws_err *err)
+ws_index_pages_read(const struct ws_fetch *fetch, const struct ws_wheel_places *places,
+	const char *package, struct ws_map *warned, struct ws_arena *a,
+	const struct ws_index_page ***pages, struct ws_err *err)
 {
-	wheel_list list = {0};
-	bool complete = true;
+	static const struct ws_index_page empty;
+	*pages = WS_NEW_N(a, const struct ws_index_page *, places->count + 1);
 	for (size_t i = 0; i < places->count; i++) {
 		const char *place = places->at[i];
 		const struct ws_index_page *page;
 		struct ws_err why = {0};
 		struct ws_url url;
 		if (ws_index_place_is_folder(place)) {
-			list_folder(place, recipe, a, &list);
 			continue;
 		}
-		if (fetch && ws_index_page(fetch->index, place, recipe->name, &page, &why)) {
-			read_page(store, place, recipe, page, a, &list);
+		if (ws_index_page(fetch->index, place, package, &page, &why)) {
+			(*pages)[i] = page ? page : &empty;
 			continue;
 		}
 		if (ws_err_is_stop(&why)) {
 			*err = why;
 			return false;
 		}
-		complete = recall_list(store, place, recipe, a, &list) && complete;
-		if (fetch
-			&& ws_map_add(warned, ws_url_parse(place, a, &url, NULL) ? url.origin : place, a)) {
+		if (ws_map_add(warned, ws_url_parse(place, a, &url, NULL) ? url.origin : place, a)) {
 			ws_events_warn(fetch->events, "prebuilt wheels: %s", why.text);
 		}
 	}
-	add_pinned(lock, recipe, a, &list);
-	*wheels = (struct ws_index_wheels){list.at, list.len, complete};
 	return true;
+}
+
+struct ws_index_wheels
+ws_index_wheels_list(const struct ws_store *store, const struct ws_wheel_places *places,
+	const struct ws_index_page *const *pages, const struct ws_lock *lock,
+	const struct ws_recipe *recipe, struct ws_arena *a)
+{
+	wheel_list list = {0};
+	bool complete = true;
+	for (size_t i = 0; i < places->count; i++) {
+		if (ws_index_place_is_folder(places->at[i])) {
+			list_folder(places->at[i], recipe, a, &list);
+		} else if (pages && pages[i]) {
+			read_page(store, places->at[i], recipe, pages[i], a, &list);
+		} else {
+			complete = recall_list(store, places->at[i], recipe, a, &list) && complete;
+		}
+	}
+	add_pinned(lock, recipe, a, &list);
+	return (struct ws_index_wheels){list.at, list.len, complete};
 }
 
 /* ---- digests of files that URLs returned ---- */
@@ -257,9 +273,8 @@ const char *
 ws_url_digest_recall(const struct ws_store *store, const char *url, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_digest digest;
-	return ws_results_get(store, url_key(url, a).hex, &text)
-			&& ws_digest_parse(ws_buf_text(&text), &digest)
+	struct ws_digest digest, key = url_key(url, a);
+	return ws_results_get(store, key.hex, &text) && ws_digest_parse(ws_buf_text(&text), &digest)
 		? ws_arena_strdup(a, digest.hex)
 		: NULL;
 }

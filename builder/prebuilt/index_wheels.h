@@ -27,15 +27,21 @@ bool ws_index_wheel_parse(const char *file, const struct ws_recipe *recipe, stru
 	struct ws_candidate *wheel);
 
 /**
- * Lists folders, indexes, and the wheels that @a lock pins. Indexes are read with @a fetch's http
- * and index, or listed as the store remembers them: with @a fetch NULL, which sends no request, and
- * after one warning per server (@a warned) where an index cannot be read. False only when the run
- * is to stop.
+ * Reads the pages of @a package with @a fetch's http and index, one for each place: NULL for a
+ * folder, and after one warning per server (@a warned) for an index that cannot be read. False only
+ * when the run is to stop.
  */
-bool ws_index_wheels_list(const struct ws_store *store, const struct ws_fetch *fetch,
-	const struct ws_wheel_places *places, const struct ws_lock *lock,
-	const struct ws_recipe *recipe, struct ws_map *warned, struct ws_arena *a,
-	struct ws_index_wheels *wheels, struct ws_err *err);
+bool ws_index_pages_read(const struct ws_fetch *fetch, const struct ws_wheel_places *places,
+	const char *package, struct ws_map *warned, struct ws_arena *a,
+	const struct ws_index_page ***pages, struct ws_err *err);
+
+/**
+ * Lists the wheels of folders, of indexes and of the pins of @a lock. An index without a page is
+ * listed as the store remembers it. @a pages NULL: none was read.
+ */
+struct ws_index_wheels ws_index_wheels_list(const struct ws_store *store,
+	const struct ws_wheel_places *places, const struct ws_index_page *const *pages,
+	const struct ws_lock *lock, const struct ws_recipe *recipe, struct ws_arena *a);
 
 /** The digest of the file that @a url returned last; NULL: it was never fetched. */
 const char *ws_url_digest_recall(const struct ws_store *store, const char *url, struct ws_arena *a);

@@ -26,7 +26,7 @@ ws_recipe_idle_cuda(const struct ws_recipe *recipe, const struct ws_listing *lis
 {
 	size_t count = 0;
 	for (size_t i = 0; i < recipe->extension_count; i++) {
-		if (ws_extension_compiles_cuda(&recipe->extensions[i])) {
+		if (recipe->extensions[i].compiles_cuda) {
 			return 0;
 		}
 	}

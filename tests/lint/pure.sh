@@ -1,8 +1,9 @@
 #!/bin/sh
-# plan/, recipe/ and model/ do no I/O and read no clock; only main.c exits; no code calls a shell;
-# cli/session.c alone reads the environment, once.
+# plan/, recipe/, model/ and prebuilt/rank.c do no I/O and read no clock; only main.c exits; no code
+# calls a shell; cli/session.c alone reads the environment, once.
 set -eu
 bad=0
+pure='builder/plan builder/recipe builder/model builder/prebuilt/rank.c builder/prebuilt/rank.h'
 deny() { # where, pattern, why
 	# shellcheck disable=SC2086 # several folders
 	if grep -rnE "$2" $1 --include='*.c' --include='*.h' | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'; then
@@ -10,10 +11,10 @@ deny() { # where, pattern, why
 		bad=1
 	fi
 }
-deny 'builder/plan builder/recipe builder/model' '#[[:space:]]*include <(unistd|fcntl|time|dirent|poll|sys/(stat|socket|wait|ioctl|mman))' \
-	'plan/, recipe/ and model/ do no I/O'
-deny 'builder/plan builder/recipe builder/model' '\b(fopen|open|getenv|time|clock_gettime|printf)\(' \
-	'plan/, recipe/ and model/ do no I/O and read no clock'
+deny "$pure" '#[[:space:]]*include <(unistd|fcntl|time|dirent|poll|sys/(stat|socket|wait|ioctl|mman))' \
+	'plan/, recipe/, model/ and prebuilt/rank.c do no I/O'
+deny "$pure" '\b(fopen|open|getenv|time|clock_gettime|printf)\(' \
+	'plan/, recipe/, model/ and prebuilt/rank.c do no I/O and read no clock'
 deny "$(find builder -mindepth 2 -name '*.[ch]' ! -path builder/sys/spawn.c ! -path builder/base/arena.c | tr '\n' ' ')" '[^_a-z](exit|_exit|quick_exit)\(' \
 	'only main.c ends the process, sys/spawn.c a child that could not execute, base/arena.c one without memory'
 deny builder '[^_a-z](system|popen|wordexp|strcpy|strcat|sprintf|gets|tmpnam|mktemp|alloca)\(' \

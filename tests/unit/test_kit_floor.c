@@ -193,7 +193,7 @@ judge_at(const char *path, const char *glibc, struct ws_arena *a)
 	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(path, a, &err);
 	assert_ok(elf, err);
 	const char *lists[] = {
-		ws_floor_list_path(WS_SOURCE_DATA_DIR "/matrix/facts", ws_machine_host(), a)};
+		ws_path_join(a, WS_SOURCE_DATA_DIR "/matrix/facts", ws_machine_host()->floors, NULL)};
 	struct ws_subject_module module = {.name = "m", .elf = elf, .required = true};
 	struct ws_subject subject = {.modules = &module, .count = 1};
 	struct ws_load_place place = {.lists = lists, .list_count = 1, .glibc = glibc};

@@ -35,9 +35,12 @@ ask(struct world *w, const char *url)
 	const char *const urls[] = {url};
 	const struct ws_wheel_places places = {urls, 1};
 	w->scene.fetch.index = ws_index_open(w->scene.fetch.http, w->scene.a);
-	assert_ok(ws_index_wheels_list(&w->scene.store, &w->scene.fetch, &places, &w->lock, &w->recipe,
-				  &w->warned, w->scene.a, &w->wheels, &w->scene.err),
+	const struct ws_index_page **pages;
+	assert_ok(ws_index_pages_read(&w->scene.fetch, &places, w->recipe.name, &w->warned, w->scene.a,
+				  &pages, &w->scene.err),
 		w->scene.err);
+	w->wheels =
+		ws_index_wheels_list(&w->scene.store, &places, pages, &w->lock, &w->recipe, w->scene.a);
 }
 
 static struct ws_index_wheels
@@ -45,10 +48,7 @@ recall(const struct world *w, const char *url)
 {
 	const char *const urls[] = {url};
 	const struct ws_wheel_places places = {urls, 1};
-	struct ws_index_wheels wheels;
-	assert_true(ws_index_wheels_list(
-		&w->scene.store, NULL, &places, &w->lock, &w->recipe, NULL, w->scene.a, &wheels, NULL));
-	return wheels;
+	return ws_index_wheels_list(&w->scene.store, &places, NULL, &w->lock, &w->recipe, w->scene.a);
 }
 
 WS_TEST(the_list_of_an_index_is_remembered)

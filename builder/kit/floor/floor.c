@@ -278,12 +278,6 @@ make(const struct ws_store *store, const struct ws_floor_wish *wish, const char 
 	return ws_tree_commit(b, a, tree, err);
 }
 
-const char *
-ws_floor_list_path(const char *facts, const struct ws_machine *machine, struct ws_arena *a)
-{
-	return ws_path_join(a, facts, "floors", ws_arena_printf(a, "%s.zst", machine->name), NULL);
-}
-
 bool
 ws_floor_open(const struct ws_store *store, const struct ws_floor_wish *wish, struct ws_arena *a,
 	struct ws_floor_kit *kit, struct ws_err *err)
@@ -293,7 +287,7 @@ ws_floor_open(const struct ws_store *store, const struct ws_floor_wish *wish, st
 	*kit = (struct ws_floor_kit){
 		.glibc = wish->glibc,
 		.loader = wish->machine->loader,
-		.list = ws_floor_list_path(wish->facts, wish->machine, a),
+		.list = ws_path_join(a, wish->facts, wish->machine->floors, NULL),
 	};
 	if (!list_sources(wish->bridge, a, &sources, err)
 		|| !make_key(wish, kit->list, &sources, &key, err)) {

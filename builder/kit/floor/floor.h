@@ -43,10 +43,6 @@ bool ws_floor_open(const struct ws_store *store, const struct ws_floor_wish *wis
 const char *const *ws_floor_link_words(
 	const struct ws_floor_kit *kit, bool cxx, struct ws_arena *a);
 
-/** Where the list of @a machine is, which judges read. */
-const char *ws_floor_list_path(
-	const char *facts, const struct ws_machine *machine, struct ws_arena *a);
-
 /** Is there a stub of the library @a soname, "libc.so.6"? */
 bool ws_floor_has_library(const struct ws_floor_kit *kit, const char *soname);
 
