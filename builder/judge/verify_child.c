@@ -1,5 +1,5 @@
-/* verify_child.c - the child that judges: opens the files of the order once and judges them in each place.
- * A wheel that cannot be read gets a verdict, too. */
+/* verify_child.c - the child that judges: opens the files of the order once and judges them in each
+ * place. A wheel that cannot be read gets a verdict, too. */
 #include "judge/verify_child.h"
 
 #include "base/fs.h"

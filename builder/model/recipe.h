@@ -133,7 +133,7 @@ struct ws_extension {
 	const struct ws_source_list
 		*device; /**< .cu files whose images are embedded, see recipe/units.h */
 	size_t device_list_count;
-	bool compiles_cuda; /**< names .cu files, or device code that is embedded */
+	bool compiles_cuda;         /**< names .cu files, or device code that is embedded */
 	const char *const *include; /**< folders relative to the source tree */
 	size_t include_count;
 	struct ws_flags flags;

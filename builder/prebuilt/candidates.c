@@ -150,8 +150,8 @@ make_order(struct ws_candidate_memory *m, const struct ws_product *product,
 
 /* ---- states ---- */
 
-/* The candidate with the state that it got in this run; new ones are unopened. Products of two plans
- * of a run are different objects; their cells have the same names. */
+/* The candidate with the state that it got in this run; new ones are unopened. Products of two
+ * plans of a run are different objects; their cells have the same names. */
 static struct ws_candidate *
 find_end(struct ws_candidate_memory *m, const struct ws_product *product, const char *url)
 {
@@ -442,8 +442,9 @@ accept(struct trying *t, struct attempt *at, struct ws_err *err)
 	return true;
 }
 
-/* The next candidate of each product that may serve. One that is known to load is opened as well:
- * it may have to be fetched and pinned, and its verdict is in the store. @count: all of them. */
+/* The next candidate of each product that may serve. A wheel that is known to load is opened as
+ * well: it may have to be fetched and pinned, and its verdict is in the store. @count: all of
+ * them. */
 static bool
 open_candidates(struct trying *t, size_t *count, struct ws_err *err)
 {
