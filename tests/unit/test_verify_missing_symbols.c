@@ -1,5 +1,6 @@
 /* test_verify_missing_symbols.c - modules made here, judged against the shipped lists of torch and
- * the libraries of this host. The facts are those of a causal-conv1d wheel built for torch 2.5.1. */
+ * the libraries of this host. The facts are those of a causal-conv1d wheel built for torch
+ * 2.5.1. */
 #include "test.h"
 
 #include "compile.h"
