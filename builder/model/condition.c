@@ -13,18 +13,12 @@ is_in(const struct ws_version *version, const struct ws_specifiers *set)
 
 /* PTX only matters where the condition asks for it: "9.0" means 9.0+PTX too. */
 static bool
-means_arch(const struct ws_arch *named, const struct ws_arch *arch)
-{
-	return named->number == arch->number && named->suffix == arch->suffix
-		&& (!named->ptx || arch->ptx);
-}
-
-static bool
 shares_arch(const struct ws_arch_set *named, const struct ws_arch_set *archs)
 {
 	for (size_t i = 0; i < named->count; i++) {
 		for (size_t j = 0; j < archs->count; j++) {
-			if (means_arch(&named->at[i], &archs->at[j])) {
+			const struct ws_arch *x = &named->at[i], *y = &archs->at[j];
+			if (x->number == y->number && x->suffix == y->suffix && (!x->ptx || y->ptx)) {
 				return true;
 			}
 		}
@@ -50,12 +44,6 @@ ws_condition_is_empty(const struct ws_condition *when)
 }
 
 bool
-ws_condition_names_archs(const struct ws_condition *when)
-{
-	return when->archs.count > 0;
-}
-
-bool
 ws_shared_bad_concerns(
 	const struct ws_shared_bad *bad, const char *package, const struct ws_version *version)
 {
@@ -67,23 +55,19 @@ ws_shared_bad_concerns(
 		&& (!bad->versions || ws_specifiers_contain(bad->versions, &public, true));
 }
 
-/* Whether the rule is about wheels of this name, wherever they are loaded. */
-static bool
-means_wheel(const struct ws_shared_bad *bad, const struct ws_wheel_name *name)
-{
-	const char *local = name->version.local ? name->version.local : "";
-	bool named = bad->label ? fnmatch(bad->label, local, FNM_NOESCAPE) == 0 : bad->package != NULL;
-	return named && bad->rule.gcc == 0
-		&& ws_shared_bad_concerns(bad, name->distribution, &name->version);
-}
-
 const struct ws_shared_bad *
 ws_shared_bad_wheel(const struct ws_shared_bad *rules, size_t count,
 	const struct ws_wheel_name *name, const struct ws_point_view *point)
 {
+	const char *local = name->version.local ? name->version.local : "";
 	for (size_t i = 0; i < count; i++) {
-		if (means_wheel(&rules[i], name) && ws_condition_holds(&rules[i].rule.when, point)) {
-			return &rules[i];
+		const struct ws_shared_bad *bad = &rules[i];
+		bool named =
+			bad->label ? fnmatch(bad->label, local, FNM_NOESCAPE) == 0 : bad->package != NULL;
+		if (named && bad->rule.gcc == 0
+			&& ws_shared_bad_concerns(bad, name->distribution, &name->version)
+			&& ws_condition_holds(&bad->rule.when, point)) {
+			return bad;
 		}
 	}
 	return NULL;

@@ -43,9 +43,6 @@ bool ws_condition_holds(const struct ws_condition *when, const struct ws_point_v
 /** True when it names no axis: it always holds. */
 bool ws_condition_is_empty(const struct ws_condition *when);
 
-/** True when the condition names any architecture. */
-bool ws_condition_names_archs(const struct ws_condition *when);
-
 /** A point that is known to be wrong although it compiles, or a host compiler that is there. */
 struct ws_known_bad {
 	struct ws_condition when; /**< naming archs: those leave the set; else the cell is excluded */

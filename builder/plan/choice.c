@@ -56,48 +56,36 @@ ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct
 	return ws_version_parse(number, axes->a, &choice->version) ? choice : NULL;
 }
 
-static bool
-fail_alias(const struct ws_axes *axes, const struct ws_arch_value *value, const char *word,
-	struct ws_err *err)
-{
-	const struct ws_facts *facts = axes->in->facts;
-	const char **names = WS_NEW_N(axes->a, const char *, facts->alias_count + 1);
-	for (size_t i = 0; i < facts->alias_count; i++) {
-		names[i] = facts->aliases[i].name;
-	}
-	ws_axes_err(axes, value->place, err, "no set of architectures is called '%s'", word);
-	const char *near = ws_suggest(word, names, facts->alias_count);
-	return near ? ws_err_cure(err, "did you mean \"%s\"?", near)
-				: ws_err_cure(err, "write the numbers: \"8.6\", \"8.0;9.0+PTX\"");
-}
-
-static bool
-read_archs(const struct ws_axes *axes, const struct ws_arch_value *value, struct ws_arch_set *set,
-	struct ws_err *err)
-{
-	if (value->host && axes->in->host.gpus.count == 0 && axes->compiles) {
-		ws_axes_err(axes, value->place, err, "this host has no GPU to take the architecture of");
-		return ws_err_cure_code(err, WS_CURE_ARCH, "8.6");
-	}
-	if (value->host) {
-		*set = axes->in->host.gpus;
-		return true;
-	}
-	const char *word, *why;
-	return ws_facts_archs(axes->in->facts, value->text, axes->a, set, &word, &why)
-		|| fail_alias(axes, value, word, err);
-}
-
 const struct ws_arch_choice *
 ws_axes_arch(struct ws_axes *axes, const struct ws_arch_value *value, struct ws_err *err)
 {
+	const struct ws_facts *facts = axes->in->facts;
 	struct ws_arch_choice *choice = WS_NEW(axes->a, struct ws_arch_choice);
-	if (!read_archs(axes, value, &choice->set, err)) {
+	const char *word, *why;
+	*choice = (struct ws_arch_choice){
+		.value = value, .set = axes->in->host.gpus, .name = "any", .fixed = !value->host};
+	if (value->host && choice->set.count == 0 && axes->compiles) {
+		ws_axes_err(axes, value->place, err, "this host has no GPU to take the architecture of");
+		ws_err_cure_code(err, WS_CURE_ARCH, "8.6");
 		return NULL;
 	}
-	choice->value = value;
-	choice->fixed = !value->host;
-	choice->name = choice->set.count > 0 ? ws_arch_set_name(&choice->set, axes->a) : "any";
+	if (!value->host && !ws_facts_archs(facts, value->text, axes->a, &choice->set, &word, &why)) {
+		const char **names = WS_NEW_N(axes->a, const char *, facts->alias_count + 1);
+		for (size_t i = 0; i < facts->alias_count; i++) {
+			names[i] = facts->aliases[i].name;
+		}
+		ws_axes_err(axes, value->place, err, "no set of architectures is called '%s'", word);
+		const char *near = ws_suggest(word, names, facts->alias_count);
+		if (near) {
+			ws_err_cure(err, "did you mean \"%s\"?", near);
+		} else {
+			ws_err_cure(err, "write the numbers: \"8.6\", \"8.0;9.0+PTX\"");
+		}
+		return NULL;
+	}
+	if (choice->set.count > 0) {
+		choice->name = ws_arch_set_name(&choice->set, axes->a);
+	}
 	return choice;
 }
 
@@ -123,7 +111,8 @@ cmp_kits(const void *x, const void *y)
 	const struct ws_axes_kit *one = x;
 	const struct ws_axes_kit *two = y;
 	int order = ws_version_cmp(&one->version, &two->version);
-	return order ? order : (int)one->origin - (int)two->origin;
+	order = order ? order : (int)one->origin - (int)two->origin;
+	return order ? order : (one->number > two->number) - (one->number < two->number);
 }
 
 void
@@ -136,6 +125,7 @@ ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_are
 	}
 	struct ws_axes_kit kit = {.origin = WS_KIT_HOST};
 	for (size_t i = 0; host->choice != WS_KITS_ARCHIVE && i < host->toolkit_count; i++) {
+		kit.number = i;
 		kit.host_kit = host->toolkits[i].kit;
 		if (ws_version_parse(host->toolkits[i].version, a, &kit.version)) {
 			*ws_vec_push(&axes->kits, a) = kit;
@@ -414,33 +404,6 @@ find_build(const struct ws_torch_release *release, const struct ws_cuda_value *c
 	return best;
 }
 
-static void
-use_build(
-	struct ws_axes *axes, struct ws_torch_choice *choice, const struct ws_torch_variant *build)
-{
-	choice->standard = build == &choice->release->standard;
-	if (!choice->standard) {
-		const char *text = ws_arena_printf(
-			axes->a, "%s+%s", choice->version.public_text, ws_cuda_label(build->cuda, axes->a));
-		ws_version_parse(text, axes->a, &choice->version);
-	}
-	choice->pin = find_torch_pin(axes, choice->version.text);
-	choice->source = choice->known ? WS_TORCH_FACTS : WS_TORCH_GUESS;
-	fill_cuda(choice, build->cuda, build->cxx11abi);
-}
-
-/* The name of an installed torch in cell names: the plain version if that means the same build. */
-static const char *
-installed_name(const struct ws_torch_choice *choice, struct ws_arena *a)
-{
-	if (choice->standard) {
-		return choice->version.public_text;
-	}
-	return choice->version.local || !choice->cuda
-		? choice->version.text
-		: ws_arena_printf(a, "%s+%s", choice->version.text, ws_cuda_label(choice->cuda, a));
-}
-
 static const struct ws_torch_choice *
 choose_installed(
 	struct ws_axes *axes, const struct ws_python_choice *python, struct ws_torch_choice *choice)
@@ -459,7 +422,12 @@ choose_installed(
 	choice->facts_abi = facts_abi(choice);
 	choice->own_abi = choice->facts_abi >= 0 ? choice->facts_abi : choice->cxx11abi;
 	choice->standard = choice->known && ws_same(choice->release->standard.cuda, choice->cuda);
-	choice->name = installed_name(choice, axes->a);
+	/* In cell names the plain version, if that means the same build. */
+	choice->name = choice->standard ? choice->version.public_text
+		: choice->version.local || !choice->cuda
+		? choice->version.text
+		: ws_arena_printf(
+			axes->a, "%s+%s", choice->version.text, ws_cuda_label(choice->cuda, axes->a));
 	return choice;
 }
 
@@ -482,7 +450,16 @@ ws_axes_torch(struct ws_axes *axes, const struct ws_torch_value *value,
 	if (abi >= 0 && abi != choice->cxx11abi && !value->version.local) {
 		const struct ws_torch_variant *build = find_build(choice->release, cuda, abi);
 		if (build) {
-			use_build(axes, choice, build);
+			choice->standard = build == &choice->release->standard;
+			if (!choice->standard) {
+				const char *label = ws_cuda_label(build->cuda, axes->a);
+				ws_version_parse(
+					ws_arena_printf(axes->a, "%s+%s", choice->version.public_text, label), axes->a,
+					&choice->version);
+			}
+			choice->pin = find_torch_pin(axes, choice->version.text);
+			choice->source = choice->known ? WS_TORCH_FACTS : WS_TORCH_GUESS;
+			fill_cuda(choice, build->cuda, build->cxx11abi);
 		}
 	}
 	choice->facts_abi = facts_abi(choice);

@@ -7,45 +7,10 @@ struct unit_lists {
 	struct ws_map lists;
 };
 
-/* Listings have the order of the matrix, like recipes. */
-static const struct ws_listing *
-find_listing(const struct ws_plan_input *in, const struct ws_recipe *recipe)
-{
-	for (size_t i = 0; in->listings && i < in->matrix->package_count; i++) {
-		if (&in->recipes[i] == recipe && in->listings[i].entries) {
-			return &in->listings[i];
-		}
-	}
-	return NULL;
-}
-
 /* A unit with torch/extension.h and -O3, from the estimates of three recipes: 22 to 37 s of CPU,
  * 1449 to 1600 MiB. */
 #define TORCH_CPU_MS 30000
 #define TORCH_RSS_BYTES ((uint64_t)1500 << 20)
-
-static void
-fill_rough(struct ws_plan_unit *unit, enum ws_binding binding)
-{
-	bool torch = binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY;
-	unit->rough = torch && unit->kind == WS_UNIT_CXX && !unit->cost.cpu_ms;
-	if (unit->rough) {
-		unit->cost.cpu_ms = TORCH_CPU_MS;
-		unit->cost.rss_bytes = unit->cost.rss_bytes ? unit->cost.rss_bytes : TORCH_RSS_BYTES;
-	}
-}
-
-/* .cu units cost once for each architecture. */
-static void
-fill_estimate(struct ws_plan_unit *unit, const struct ws_product *product)
-{
-	uint64_t archs = ws_unit_is_nvcc(unit->kind) ? product->point.archs.count : 1;
-	const struct ws_estimate *estimate = ws_recipe_estimate(product->recipe, unit->path);
-	if (estimate) {
-		unit->cost.cpu_ms = unit->cost.cpu_ms ? unit->cost.cpu_ms : estimate->cpu_ms * archs;
-		unit->cost.rss_bytes = unit->cost.rss_bytes ? unit->cost.rss_bytes : estimate->rss_bytes;
-	}
-}
 
 /* The cost of a unit as the sum of nvcc's own commands, if the ledger has all of them. */
 struct parts {
@@ -95,31 +60,56 @@ add_parts(const struct ws_plan_lookups *lookups, const char *unit, const struct 
 }
 
 static void
-fill_cost(struct unit_lists *memory, struct ws_plan_unit *unit, const struct ws_product *product)
+fill_cost(struct unit_lists *memory, struct ws_plan_unit *unit, const struct ws_product *product,
+	enum ws_binding binding)
 {
 	const struct ws_plan_lookups *lookups = &memory->in->lookups;
 	const struct ws_point *point = &product->point;
+	bool nvcc = ws_unit_is_nvcc(unit->kind);
 	if (lookups->estimate && unit->files == 1) {
 		const char *name = ws_arena_printf(memory->a, "%s/%s", product->recipe->name, unit->path);
-		const char *variant = ws_unit_is_nvcc(unit->kind)
+		const char *variant = nvcc
 			? ws_arena_printf(memory->a, "cuda%s %s", point->cuda->version.text,
 				ws_arch_set_name(&point->archs, memory->a))
 			: "";
-		if (!ws_unit_is_nvcc(unit->kind)
-			|| !add_parts(lookups, name, point, memory->a, &unit->cost)) {
+		if (!nvcc || !add_parts(lookups, name, point, memory->a, &unit->cost)) {
 			unit->cost = lookups->estimate(lookups->self, name, "compile", variant);
 		}
 		unit->measured = unit->cost.cpu_ms > 0;
 	}
-	fill_estimate(unit, product);
+	const struct ws_estimate *estimate = ws_recipe_estimate(product->recipe, unit->path);
+	if (estimate) { /* for one architecture */
+		uint64_t cpu_ms = estimate->cpu_ms * (nvcc ? point->archs.count : 1);
+		unit->cost.cpu_ms = unit->cost.cpu_ms ? unit->cost.cpu_ms : cpu_ms;
+		unit->cost.rss_bytes = unit->cost.rss_bytes ? unit->cost.rss_bytes : estimate->rss_bytes;
+	}
+	bool torch = binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY;
+	unit->rough = torch && unit->kind == WS_UNIT_CXX && !unit->cost.cpu_ms;
+	if (unit->rough) {
+		unit->cost.cpu_ms = TORCH_CPU_MS;
+		unit->cost.rss_bytes = unit->cost.rss_bytes ? unit->cost.rss_bytes : TORCH_RSS_BYTES;
+	}
 }
 
-static struct ws_plan_units *
-make_list(struct unit_lists *memory, const struct ws_product *product)
+static const struct ws_plan_units *
+list_units(struct unit_lists *memory, const struct ws_product *product)
 {
+	WS_AUTO_BUF struct ws_buf identity = {0}; /* equal texts: equal lists */
+	const struct ws_plan_input *in = memory->in;
 	const struct ws_recipe *recipe = product->recipe;
-	const struct ws_listing *listing = find_listing(memory->in, recipe);
-	struct ws_plan_units *list = WS_NEW(memory->a, struct ws_plan_units);
+	const struct ws_listing *listing = NULL;
+	ws_buf_printf(&identity, "%s %s", recipe->name, recipe->version.text);
+	if (product->binding != WS_BINDING_NONE) {
+		ws_buf_printf(&identity, " %s ", product->point.cuda->name);
+	}
+	ws_archs_identify(&product->point.archs, &identity);
+	struct ws_plan_units *list = ws_map_get(&memory->lists, ws_buf_text(&identity));
+	if (list) {
+		return list;
+	}
+	for (size_t i = 0; in->listings && i < in->matrix->package_count; i++) {
+		listing = &in->recipes[i] == recipe && in->listings[i].entries ? &in->listings[i] : listing;
+	}
 	WS_VEC(struct ws_plan_unit) units = {0};
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		struct ws_recipe_module module =
@@ -133,36 +123,12 @@ make_list(struct unit_lists *memory, const struct ws_product *product)
 				.kind = unit->kind,
 				.files = unit->files,
 			};
-			fill_cost(memory, made, product);
-			fill_rough(made, module.extension->binding);
+			fill_cost(memory, made, product, module.extension->binding);
 		}
 	}
+	list = WS_NEW(memory->a, struct ws_plan_units);
 	*list = (struct ws_plan_units){units.at, units.len, (unsigned)recipe->extension_count};
-	return list;
-}
-
-/* Equal texts: equal lists. */
-static void
-write_identity(const struct ws_product *product, struct ws_buf *b)
-{
-	const struct ws_recipe *recipe = product->recipe;
-	ws_buf_printf(b, "%s %s", recipe->name, recipe->version.text);
-	if (product->binding != WS_BINDING_NONE) {
-		ws_buf_printf(b, " %s ", product->point.cuda->name);
-	}
-	ws_archs_identify(&product->point.archs, b);
-}
-
-static const struct ws_plan_units *
-list_units(struct unit_lists *memory, const struct ws_product *product)
-{
-	WS_AUTO_BUF struct ws_buf identity = {0};
-	write_identity(product, &identity);
-	struct ws_plan_units *list = ws_map_get(&memory->lists, ws_buf_text(&identity));
-	if (!list) {
-		list = make_list(memory, product);
-		ws_map_put(&memory->lists, ws_buf_copy(&identity, memory->a), list, memory->a);
-	}
+	ws_map_put(&memory->lists, ws_buf_copy(&identity, memory->a), list, memory->a);
 	return list;
 }
 
@@ -176,14 +142,6 @@ struct peaks {
 	size_t len;
 	size_t most; /* as many as run at once */
 };
-
-static struct peaks
-make_peaks(unsigned jobs, struct ws_arena *a)
-{
-	struct peaks peaks = {.most = jobs < MOST_JOBS ? jobs : MOST_JOBS};
-	peaks.at = WS_NEW_N(a, uint64_t, peaks.most);
-	return peaks;
-}
 
 static void
 insert_peak(struct peaks *peaks, uint64_t rss_bytes)
@@ -199,28 +157,6 @@ insert_peak(struct peaks *peaks, uint64_t rss_bytes)
 	memmove(
 		&peaks->at[place + 1], &peaks->at[place], (peaks->len - 1 - place) * sizeof(*peaks->at));
 	peaks->at[place] = rss_bytes;
-}
-
-static void
-add_peaks(struct peaks *peaks, uint64_t rss_bytes, unsigned count)
-{
-	for (unsigned i = 0; i < count && i < peaks->most; i++) {
-		insert_peak(peaks, rss_bytes);
-	}
-}
-
-/* @memory_bytes 0: no limit. A single unit may exceed the limit. */
-static uint64_t
-sum_peaks(const struct peaks *peaks, uint64_t memory_bytes)
-{
-	uint64_t sum = 0;
-	for (size_t i = 0; i < peaks->len; i++) {
-		bool fits = memory_bytes == 0 || (sum < memory_bytes && peaks->at[i] <= memory_bytes - sum);
-		if (i == 0 || fits) {
-			sum += peaks->at[i];
-		}
-	}
-	return sum;
 }
 
 /* ---- units that are paid once ---- */
@@ -252,41 +188,20 @@ find_kernels(
 }
 
 static bool
-holds_unit(const struct ws_plan_units *list, const struct ws_plan_unit *unit)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		const struct ws_plan_unit *other = &list->at[i];
-		if (strcmp(other->path, unit->path) == 0 && strcmp(other->module, unit->module) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool
 is_paid(const struct kernels *kernels, const struct ws_plan_units *units,
 	const struct ws_plan_unit *unit)
 {
 	for (size_t i = 0; ws_unit_is_nvcc(unit->kind) && i < kernels->paid.len; i++) {
-		if (kernels->paid.at[i] == units || holds_unit(kernels->paid.at[i], unit)) {
-			return true;
+		const struct ws_plan_units *list = kernels->paid.at[i];
+		for (size_t k = 0; k < list->count; k++) {
+			if (list == units
+				|| (strcmp(list->at[k].path, unit->path) == 0
+					&& strcmp(list->at[k].module, unit->module) == 0)) {
+				return true;
+			}
 		}
 	}
 	return false;
-}
-
-static void
-add_unit(struct ws_cost *cost, const struct ws_plan_unit *unit)
-{
-	cost->actions += unit->files;
-	cost->units += unit->files;
-	cost->unknown += unit->cost.cpu_ms ? 0 : unit->files;
-	cost->rough += unit->rough ? unit->files : 0;
-	cost->unmeasured += unit->cost.rss_bytes ? 0 : unit->files;
-	cost->cpu_ms += unit->cost.cpu_ms * unit->files;
-	if (unit->cost.rss_bytes > cost->rss_bytes) {
-		cost->rss_bytes = unit->cost.rss_bytes;
-	}
 }
 
 static void
@@ -299,17 +214,6 @@ add_cost(struct ws_cost *sum, const struct ws_cost *cost)
 	sum->unmeasured += cost->unmeasured;
 	sum->cpu_ms += cost->cpu_ms;
 	sum->rss_bytes = cost->rss_bytes > sum->rss_bytes ? cost->rss_bytes : sum->rss_bytes;
-}
-
-static struct ws_cell *
-find_payer(const struct ws_product *product)
-{
-	for (size_t i = 0; i < product->cell_count; i++) {
-		if (product->cells[i]->decision == WS_DECISION_BUILD) {
-			return product->cells[i];
-		}
-	}
-	return NULL;
 }
 
 /* One check and one pack, beside a link for each module. */
@@ -344,45 +248,24 @@ price(struct ws_product *product, struct kernels *kernels, struct sum *sum, stru
 			product->kernels = kernels->first;
 			continue;
 		}
-		add_unit(&product->cost, unit);
-		add_peaks(&sum->peaks, unit->cost.rss_bytes, unit->files);
+		const struct ws_cost cost = {
+			.actions = unit->files,
+			.units = unit->files,
+			.unknown = unit->cost.cpu_ms ? 0 : unit->files,
+			.rough = unit->rough ? unit->files : 0,
+			.unmeasured = unit->cost.rss_bytes ? 0 : unit->files,
+			.cpu_ms = unit->cost.cpu_ms * unit->files,
+			.rss_bytes = unit->cost.rss_bytes,
+		};
+		add_cost(&product->cost, &cost);
+		for (unsigned n = 0; n < unit->files && n < sum->peaks.most; n++) {
+			insert_peak(&sum->peaks, unit->cost.rss_bytes);
+		}
 		sum->longest_ms = ms > sum->longest_ms ? ms : sum->longest_ms;
 	}
 	product->cost.actions += units->modules + CHECK_AND_PACK;
 	add_cost(&sum->cost, &product->cost);
 	add_paid(kernels, units, a);
-}
-
-/* The store probably has the objects of its wheels, too. */
-static void
-use_cached(struct ws_plan *plan, struct ws_map *all, struct unit_lists *memory, struct ws_buf *text)
-{
-	for (size_t i = 0; i < plan->product_count; i++) {
-		const struct ws_product *product = plan->products[i];
-		if (product->wheel.file) {
-			struct kernels *kernels = find_kernels(all, product, text, memory->a);
-			add_paid(kernels, list_units(memory, product), memory->a);
-		}
-	}
-}
-
-/* So many units fit into memory even if all are as large as the largest. */
-static uint64_t
-busy_cores(unsigned cores, uint64_t memory_bytes, uint64_t largest_bytes)
-{
-	uint64_t fit = memory_bytes && largest_bytes ? memory_bytes / largest_bytes : cores;
-	return fit == 0 ? 1 : fit < cores ? fit : cores;
-}
-
-static void
-count_cells(struct ws_plan *plan)
-{
-	for (size_t i = 0; i < plan->cell_count; i++) {
-		const struct ws_cell *cell = plan->cells[i];
-		plan->totals.decisions[cell->decision]++;
-		plan->totals.unopened += cell->decision == WS_DECISION_PREBUILT && !cell->product->chosen;
-		plan->totals.rules[cell->rule] += cell->rule != WS_RULE_NONE;
-	}
 }
 
 void
@@ -391,26 +274,50 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct unit_lists memory = {.in = in, .a = a};
 	struct ws_map all = {0};
-	struct sum sum = {.peaks = make_peaks(in->host.jobs ? in->host.jobs : 1, a)};
+	struct sum sum = {.peaks.most = in->host.jobs < MOST_JOBS ? in->host.jobs : MOST_JOBS};
 	struct ws_totals *totals = &plan->totals;
-	use_cached(plan, &all, &memory, &text);
+	sum.peaks.most = sum.peaks.most ? sum.peaks.most : 1;
+	sum.peaks.at = WS_NEW_N(a, uint64_t, sum.peaks.most);
+	/* The store probably has the objects of its wheels, too. */
+	for (size_t i = 0; i < plan->product_count; i++) {
+		const struct ws_product *product = plan->products[i];
+		if (product->wheel.file) {
+			add_paid(find_kernels(&all, product, &text, a), list_units(&memory, product), a);
+		}
+	}
 	for (size_t i = 0; i < plan->product_count; i++) {
 		struct ws_product *product = plan->products[i];
-		struct ws_cell *payer = find_payer(product);
-		if (payer) {
-			product->payer = payer;
+		size_t first = 0;
+		while (
+			first < product->cell_count && product->cells[first]->decision != WS_DECISION_BUILD) {
+			first++;
+		}
+		if (first < product->cell_count) {
+			product->payer = product->cells[first];
 			product->units = list_units(&memory, product);
 			price(product, find_kernels(&all, product, &text, a), &sum, a);
-			payer->cost = product->cost;
+			product->cells[first]->cost = product->cost;
 			totals->products++;
 		}
 	}
-	count_cells(plan);
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		totals->decisions[cell->decision]++;
+		totals->unopened += cell->decision == WS_DECISION_PREBUILT && !cell->product->chosen;
+		totals->rules[cell->rule] += cell->rule != WS_RULE_NONE;
+	}
+	uint64_t limit = in->host.memory_bytes; /* 0: none */
 	totals->cost = sum.cost;
 	totals->cores = in->host.jobs < in->host.cores ? in->host.jobs : in->host.cores;
 	totals->cores = totals->cores ? totals->cores : 1;
-	uint64_t busy = busy_cores(totals->cores, in->host.memory_bytes, sum.cost.rss_bytes);
-	/* Graham's bound: in any order all these cores are busy until the last unit starts. */
+	/* So many units fit into memory even if all are as large as the largest. Graham's bound: in any
+	 * order all these cores are busy until the last unit starts. */
+	uint64_t fit = limit && sum.cost.rss_bytes ? limit / sum.cost.rss_bytes : totals->cores;
+	uint64_t busy = fit == 0 ? 1 : fit < totals->cores ? fit : totals->cores;
 	totals->wall_ms = (sum.cost.cpu_ms + sum.longest_ms * (busy - 1)) / busy;
-	totals->peak_bytes = sum_peaks(&sum.peaks, in->host.memory_bytes);
+	for (size_t i = 0; i < sum.peaks.len; i++) { /* a single unit may exceed the limit */
+		uint64_t rest = limit > totals->peak_bytes ? limit - totals->peak_bytes : 0;
+		bool fits = i == 0 || limit == 0 || (rest > 0 && sum.peaks.at[i] <= rest);
+		totals->peak_bytes += fits ? sum.peaks.at[i] : 0;
+	}
 }

@@ -45,38 +45,21 @@ size_text(uint64_t bytes, struct ws_arena *a)
 						   : ws_arena_printf(a, "%.1f MB", (double)bytes / 1e6);
 }
 
-/* "built 2026-11-20, 4.0 MB, installed 5.1 MB". */
-static const char *
-describe_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
-{
-	const char *when = wheel->date ? ws_arena_printf(a, "built %s", wheel->date) : "in the store";
-	return wheel->wheel_bytes ? ws_arena_printf(a, "%s, %s, installed %s", when,
-			   size_text(wheel->wheel_bytes, a), size_text(wheel->installed_bytes, a))
-							  : when;
-}
-
 /* ---- what is published ---- */
-
-/* Compares name, version and tags. The glibc of the platform tag is measured after the link and
- * may be older than the requested one. */
-static bool
-is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
-{
-	const struct ws_point *point = &product->cells[0]->point;
-	unsigned minor =
-		product->glibc ? (unsigned)strtoul(product->glibc + strlen("2."), NULL, 10) : WS_ANY_GLIBC;
-	return ws_wheel_fit(wheel, &point->python->tag, point->machine, 2, minor) > 0
-		&& strcmp(wheel->distribution, product->recipe->name) == 0
-		&& strcmp(wheel->version.text, product->version) == 0
-		&& ws_is_among(product->python_tag, wheel->pythons, wheel->python_count)
-		&& ws_is_among(product->abi_tag, wheel->abis, wheel->abi_count);
-}
 
 static bool
 is_published(const struct ws_plan_against *against, const struct ws_product *product)
 {
+	const struct ws_point *point = &product->cells[0]->point;
+	unsigned minor =
+		product->glibc ? (unsigned)strtoul(product->glibc + strlen("2."), NULL, 10) : WS_ANY_GLIBC;
 	for (size_t i = 0; against && i < against->count; i++) {
-		if (is_of(&against->wheels[i], product)) {
+		const struct ws_wheel_name *wheel = &against->wheels[i];
+		if (ws_wheel_fit(wheel, &point->python->tag, point->machine, 2, minor) > 0
+			&& strcmp(wheel->distribution, product->recipe->name) == 0
+			&& strcmp(wheel->version.text, product->version) == 0
+			&& ws_is_among(product->python_tag, wheel->pythons, wheel->python_count)
+			&& ws_is_among(product->abi_tag, wheel->abis, wheel->abi_count)) {
 			return true;
 		}
 	}
@@ -85,48 +68,26 @@ is_published(const struct ws_plan_against *against, const struct ws_product *pro
 
 /* ---- candidates ---- */
 
-static bool
-may_serve(const struct ws_candidate *candidate)
+/* NULL: none may serve. */
+static const struct ws_candidate *
+first_candidate(const struct ws_candidates *all)
 {
-	return candidate->state == WS_CANDIDATE_UNOPENED || candidate->state == WS_CANDIDATE_LOADS;
-}
-
-static bool
-is_unopened(const struct ws_candidate *candidate)
-{
-	return candidate->state == WS_CANDIDATE_UNOPENED;
-}
-
-static size_t
-count_those(const struct ws_product *product, bool (*is)(const struct ws_candidate *candidate))
-{
-	size_t count = 0;
-	for (size_t i = 0; i < product->candidates.count; i++) {
-		count += is(&product->candidates.at[i]);
-	}
-	return count;
-}
-
-/* The first candidate that may serve is chosen if it is known to load. */
-static void
-find_candidates(const struct ws_plan_lookups *lookups, struct ws_product *product)
-{
-	struct ws_candidates *all = &product->candidates;
-	*all = lookups->candidates(lookups->self, product);
 	for (size_t i = 0; i < all->count; i++) {
-		if (may_serve(&all->at[i])) {
-			product->chosen = all->at[i].state == WS_CANDIDATE_LOADS ? &all->at[i] : NULL;
-			return;
+		if (all->at[i].state == WS_CANDIDATE_UNOPENED || all->at[i].state == WS_CANDIDATE_LOADS) {
+			return &all->at[i];
 		}
 	}
+	return NULL;
 }
 
 static const char *
 describe_prebuilt(const struct ws_product *product, struct ws_arena *a)
 {
 	const struct ws_candidate *chosen = product->chosen;
-	size_t count = product->candidates.count;
-	size_t unopened = count_those(product, is_unopened);
+	size_t count = product->candidates.count, unopened = 0;
+	for (size_t i = 0; i < count; i++) {
+		unopened += product->candidates.at[i].state == WS_CANDIDATE_UNOPENED;
+	}
 	if (chosen) {
 		const char *other =
 			chosen->window ? ws_arena_printf(a, " for torch %s", chosen->label.torch) : "";
@@ -210,9 +171,15 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 		cell->why = ws_arena_printf(a, "in %s", in->against->name);
 	} else if (product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
-		cell->why = describe_wheel(&product->wheel, a);
+		/* "built 2026-11-20, 4.0 MB, installed 5.1 MB" */
+		const struct ws_plan_wheel *wheel = &product->wheel;
+		cell->why = wheel->date ? ws_arena_printf(a, "built %s", wheel->date) : "in the store";
+		if (wheel->wheel_bytes) {
+			cell->why = ws_arena_printf(a, "%s, %s, installed %s", cell->why,
+				size_text(wheel->wheel_bytes, a), size_text(wheel->installed_bytes, a));
+		}
 	} else if ((wants_prebuilt || !can_build)
-		&& (count_those(product, may_serve) > 0
+		&& (first_candidate(&product->candidates)
 			|| (!can_build && product->candidates.asked == WS_INDEXES_NEVER))) {
 		cell->decision = WS_DECISION_PREBUILT;
 		cell->why = describe_prebuilt(product, a);
@@ -225,44 +192,35 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	}
 }
 
-/* Looks for a wheel in the store, on the index of --against, and among prebuilt ones. */
-static void
-look_up(const struct ws_plan_input *in, struct ws_product *product)
-{
-	const struct ws_plan_lookups *lookups = &in->lookups;
-	if (product->key[0] && lookups->wheel) {
-		product->wheel = lookups->wheel(lookups->self, product->key);
-	}
-	product->published = is_published(in->against, product);
-	if (lookups->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file
-		&& !product->published) {
-		find_candidates(lookups, product);
-	}
-}
-
-/* Modules that are compiled with Python's headers take them from this host. */
-static void
-check_interpreter(struct ws_cell *cell)
-{
-	const struct ws_product *product = cell->product;
-	bool includes_python =
-		product && (product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3"));
-	if (includes_python && product->point.python->missing && cell->build_rule == WS_RULE_NONE) {
-		cell->build_rule = WS_RULE_INTERPRETER;
-		cell->build_why = product->point.python->missing->text;
-	}
-}
-
 bool
 ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t count,
 	struct ws_product *const *products, size_t product_count, struct ws_arena *a)
 {
+	const struct ws_plan_lookups *lookups = &in->lookups;
 	bool lost = false;
+	/* Modules that are compiled with Python's headers take them from this host. The look-up of
+	 * candidates reads this. */
 	for (size_t i = 0; i < count; i++) {
-		check_interpreter(cells[i]);
+		const struct ws_product *product = cells[i]->product;
+		const struct ws_err *missing = product ? product->point.python->missing : NULL;
+		if (missing && cells[i]->build_rule == WS_RULE_NONE
+			&& (product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3"))) {
+			cells[i]->build_rule = WS_RULE_INTERPRETER;
+			cells[i]->build_why = missing->text;
+		}
 	}
 	for (size_t i = 0; i < product_count; i++) {
-		look_up(in, products[i]);
+		struct ws_product *product = products[i];
+		if (product->key[0] && lookups->wheel) {
+			product->wheel = lookups->wheel(lookups->self, product->key);
+		}
+		product->published = is_published(in->against, product);
+		if (lookups->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY
+			&& !product->wheel.file && !product->published) {
+			product->candidates = lookups->candidates(lookups->self, product);
+			const struct ws_candidate *first = first_candidate(&product->candidates);
+			product->chosen = first && first->state == WS_CANDIDATE_LOADS ? first : NULL;
+		}
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (!cells[i]->product) {

@@ -104,40 +104,35 @@ make_cell(struct grid *grid, const struct ws_recipe *recipe, const struct ws_poi
 	return cell;
 }
 
-static const char *const *
-find_lists(const struct grid *grid, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, const struct ws_machine *machine)
-{
-	const struct ws_plan_lookups *lookups = &grid->axes->in->lookups;
-	if (torch && torch->installed) {
-		const struct ws_plan_python *interpreter = python->interpreter;
-		return interpreter && interpreter->torch ? interpreter->torch->lists : NULL;
-	}
-	return torch && lookups->lists ? lookups->lists(lookups->self, torch, machine) : NULL;
-}
-
 static struct ws_point
 make_point(const struct grid *grid, const struct ws_machine *machine, const struct pair *pair,
 	bool cuda_auto, const struct ws_python_choice *python, const struct ws_arch_choice *arch,
 	int abi)
 {
-	return (struct ws_point){
+	const struct ws_plan_lookups *lookups = &grid->axes->in->lookups;
+	const struct ws_torch_choice *torch = pair->torch;
+	struct ws_point point = {
 		.machine = machine,
-		.torch = pair->torch,
-		.torch_pin = pair->torch && pair->torch->version.text
-			? ws_arena_printf(grid->axes->a, "%s%s", pair->torch->version.text, machine->mark)
-			: NULL,
+		.torch = torch,
 		.cuda = pair->cuda,
 		.cuda_auto = cuda_auto,
 		.python = python,
 		.arch = arch,
 		.archs = arch->set,
-		.cxx11abi = abi >= 0 ? abi
-			: pair->torch    ? pair->torch->cxx11abi
-							 : -1,
+		.cxx11abi = abi < 0 && torch ? torch->cxx11abi : abi,
 		.abi_auto = abi < 0,
-		.lists = find_lists(grid, pair->torch, python, machine),
 	};
+	if (torch && torch->version.text) {
+		point.torch_pin =
+			ws_arena_printf(grid->axes->a, "%s%s", torch->version.text, machine->mark);
+	}
+	if (torch && torch->installed) {
+		const struct ws_plan_python *interpreter = python->interpreter;
+		point.lists = interpreter && interpreter->torch ? interpreter->torch->lists : NULL;
+	} else if (torch && lookups->lists) {
+		point.lists = lookups->lists(lookups->self, torch, machine);
+	}
+	return point;
 }
 
 /* Point @a n of the product of all axes but packages; the platform changes last. */
@@ -176,29 +171,6 @@ check_torch(const struct grid *grid, struct ws_err *err)
 		}
 	}
 	return true;
-}
-
-/* The number of points of a package; false when the matrix has too many cells. */
-static bool
-count_points(const struct grid *grid, size_t *points, struct ws_err *err)
-{
-	const struct ws_matrix *m = grid->matrix;
-	const size_t counts[] = {
-		grid->torches, m->cuda_count, m->python_count, m->arch_count, m->cxx11abi_count};
-	*points = 1;
-	for (size_t i = 0; i < WS_LEN(counts); i++) {
-		if (counts[i] > MOST_CELLS) {
-			*points = MOST_CELLS + 1;
-			break;
-		}
-		*points *= counts[i];
-		*points = *points > MOST_CELLS ? MOST_CELLS + 1 : *points;
-	}
-	if (*points * m->package_count * m->platform_count <= MOST_CELLS) {
-		return true;
-	}
-	ws_err_set(err, WS_ERR_CONFIG, "the matrix has more than %d cells", MOST_CELLS);
-	return ws_err_cure(err, "split it into several files");
 }
 
 static bool
@@ -254,8 +226,21 @@ expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, stru
 	const struct ws_matrix *m = axes->in->matrix;
 	struct grid grid = {.axes = axes, .matrix = m, .cells = cells, .groups = groups};
 	grid.torches = m->torch_count > 0 ? m->torch_count : 1;
-	if (!check_torch(&grid, err) || !count_points(&grid, &grid.points, err)
-		|| !resolve_values(&grid, err)) {
+	grid.points = 1;
+	if (!check_torch(&grid, err)) {
+		return false;
+	}
+	const size_t counts[] = {grid.torches, m->cuda_count, m->python_count, m->arch_count,
+		m->cxx11abi_count, m->platform_count, m->package_count};
+	for (size_t i = 0, all = 1; i < WS_LEN(counts); i++) {
+		all *= counts[i];
+		grid.points *= i < 5 ? counts[i] : 1;
+		if (all > MOST_CELLS) {
+			ws_err_set(err, WS_ERR_CONFIG, "the matrix has more than %d cells", MOST_CELLS);
+			return ws_err_cure(err, "split it into several files");
+		}
+	}
+	if (!resolve_values(&grid, err)) {
 		return false;
 	}
 	grid.pairs = WS_NEW_N(axes->a, struct pair, grid.points);

@@ -94,14 +94,6 @@ see(const struct ws_product *product)
 	return view;
 }
 
-/* The matrix requires a driver that reads the compression. */
-static bool
-reads_size(const struct ws_matrix *matrix, const struct ws_cuda_toolkit *toolkit)
-{
-	return matrix->driver.text && toolkit->size_driver.text
-		&& ws_version_cmp(&matrix->driver, &toolkit->size_driver) >= 0;
-}
-
 static struct ws_size_options
 choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 {
@@ -117,8 +109,11 @@ choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 		.usual = toolkit->compress_size ? WS_COMPRESS_SIZE : WS_COMPRESS_ALL,
 		.random_seed = toolkit->random_seed,
 	};
+	/* The matrix may require a driver that reads the compression. */
+	bool reads_size = matrix->driver.text && toolkit->size_driver.text
+		&& ws_version_cmp(&matrix->driver, &toolkit->size_driver) >= 0;
 	size.compress = matrix->compress_none ? WS_COMPRESS_NONE
-		: reads_size(matrix, toolkit)     ? WS_COMPRESS_SIZE
+		: reads_size                      ? WS_COMPRESS_SIZE
 										  : size.usual;
 	return size;
 }
@@ -144,32 +139,6 @@ add_segments(struct ws_buf *label, const char *segments)
 	ws_buf_puts(label, segments);
 }
 
-/* The build of torch, where the versions alone are ambiguous. */
-static void
-add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a)
-{
-	const struct ws_torch_choice *torch = point->torch;
-	if (torch->facts_abi >= 0 && torch->facts_abi != point->cxx11abi) {
-		add_segments(label, ws_arena_printf(a, "cxx11abi.%d", point->cxx11abi));
-	}
-	if (!torch->standard && torch->cuda) {
-		add_segments(label, ws_arena_printf(a, "tcu.%s", torch->cuda));
-	}
-}
-
-/* The matrix's choices that differ from the toolkit's defaults: wheels with different contents
- * never share a name. */
-static void
-add_size(struct ws_buf *label, const struct ws_size_options *size, struct ws_arena *a)
-{
-	if (size->debug_info != WS_DEBUG_NONE) {
-		add_segments(label, ws_arena_printf(a, "dbg.%s", ws_debug_info_words[size->debug_info]));
-	}
-	if (size->compress != size->usual) {
-		add_segments(label, ws_arena_printf(a, "zip.%s", ws_compress_words[size->compress]));
-	}
-}
-
 static const char *
 make_label(const struct ws_product *product, const char *extra, struct ws_arena *a)
 {
@@ -186,9 +155,24 @@ make_label(const struct ws_product *product, const char *extra, struct ws_arena 
 		add_segments(&label, ws_arch_set_label(&point->archs, a));
 	}
 	if (binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY) {
-		add_build(&label, point, a);
+		/* The build of torch, where the versions alone are ambiguous. */
+		const struct ws_torch_choice *torch = point->torch;
+		if (torch->facts_abi >= 0 && torch->facts_abi != point->cxx11abi) {
+			add_segments(&label, ws_arena_printf(a, "cxx11abi.%d", point->cxx11abi));
+		}
+		if (!torch->standard && torch->cuda) {
+			add_segments(&label, ws_arena_printf(a, "tcu.%s", torch->cuda));
+		}
 	}
-	add_size(&label, &product->size, a);
+	/* The matrix's choices that differ from the toolkit's defaults: wheels with different contents
+	 * never share a name. */
+	const struct ws_size_options *size = &product->size;
+	if (size->debug_info != WS_DEBUG_NONE) {
+		add_segments(&label, ws_arena_printf(a, "dbg.%s", ws_debug_info_words[size->debug_info]));
+	}
+	if (size->compress != size->usual) {
+		add_segments(&label, ws_arena_printf(a, "zip.%s", ws_compress_words[size->compress]));
+	}
 	if (extra) {
 		add_segments(&label, extra);
 	}
@@ -208,22 +192,6 @@ is_imported(const struct ws_recipe *recipe)
 		}
 	}
 	return false;
-}
-
-static void
-fill_tags(struct ws_product *product, struct ws_arena *a)
-{
-	product->python_tag = "py3";
-	product->abi_tag = "none";
-	product->pure = product->binding == WS_BINDING_NONE;
-	if (product->binding == WS_BINDING_PYBIND) {
-		const struct ws_python_tag *tag = &product->point.python->tag;
-		product->python_tag = ws_python_tag_text(tag, false, a);
-		product->abi_tag = ws_python_tag_text(tag, true, a);
-	} else if (product->binding == WS_BINDING_STABLE_ABI && is_imported(product->recipe)) {
-		product->python_tag = "cp310";
-		product->abi_tag = "abi3";
-	}
 }
 
 /* ",<2.7.1,>=2.7.0": the recipe's own range of torch, if it excludes a release that the wheel's
@@ -277,18 +245,21 @@ fill_label(struct ws_product *product, const char *extra, struct ws_arena *a)
 		product->torch =
 			ws_arena_printf(a, "torch%s", ws_specifiers_text(product->recipe->needs_torch));
 	}
-	fill_tags(product, a);
+	product->python_tag = "py3";
+	product->abi_tag = "none";
+	product->pure = product->binding == WS_BINDING_NONE;
+	if (product->binding == WS_BINDING_PYBIND) {
+		const struct ws_python_tag *tag = &product->point.python->tag;
+		product->python_tag = ws_python_tag_text(tag, false, a);
+		product->abi_tag = ws_python_tag_text(tag, true, a);
+	} else if (product->binding == WS_BINDING_STABLE_ABI && is_imported(product->recipe)) {
+		product->python_tag = "cp310";
+		product->abi_tag = "abi3";
+	}
 }
 
 /* Change it when equal inputs give other wheels. */
 #define RECORD "wheelsmith.cell/3"
-
-static const struct ws_pin_source *
-find_source(const struct ws_product *product, const struct ws_lock *lock)
-{
-	const struct ws_recipe *recipe = product->recipe;
-	return lock ? ws_lock_source(lock, recipe->name, recipe->version.text) : NULL;
-}
 
 static bool
 needs_cuda(const struct ws_product *product)
@@ -314,7 +285,9 @@ find_parts(
 {
 	const struct ws_torch_choice *torch = product->point.torch;
 	const struct ws_cuda_choice *cuda = product->point.cuda;
-	const struct ws_pin_source *source = find_source(product, lock);
+	const struct ws_recipe *recipe = product->recipe;
+	const struct ws_pin_source *source =
+		lock ? ws_lock_source(lock, recipe->name, recipe->version.text) : NULL;
 	struct parts parts = {.source = source ? source->tree : NULL};
 	if (needs_cuda(product)) {
 		const struct ws_pin_cuda *pin =
@@ -350,23 +323,6 @@ find_missing(const struct ws_product *product, const struct parts *parts, struct
 	return NULL;
 }
 
-static void
-add_kits(struct ws_hasher *h, const struct ws_product *product, const struct parts *parts)
-{
-	const struct ws_point *point = &product->point;
-	if (needs_cuda(product)) {
-		ws_hasher_add_field(h, "cuda");
-		ws_hasher_add_field(h, point->cuda->name);
-		ws_hasher_add_field(h, parts->cuda);
-	}
-	if (needs_torch(product)) {
-		ws_hasher_add_field(h, "torch");
-		ws_hasher_add_field(h, point->torch->version.text);
-		ws_hasher_add_field(h, parts->torch);
-		ws_hasher_add_field(h, point->cxx11abi == 1 ? "cxx11abi 1" : "cxx11abi 0");
-	}
-}
-
 void
 ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known,
 	struct ws_arena *a)
@@ -381,17 +337,28 @@ ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct
 	ws_hasher_add_field(h, RECORD);
 	ws_hasher_add_field(h, product->recipe->digest.hex);
 	ws_hasher_add_field(h, parts.source);
-	add_kits(h, product, &parts);
+	const struct ws_point *point = &product->point;
+	if (needs_cuda(product)) {
+		ws_hasher_add_field(h, "cuda");
+		ws_hasher_add_field(h, point->cuda->name);
+		ws_hasher_add_field(h, parts.cuda);
+	}
+	if (needs_torch(product)) {
+		ws_hasher_add_field(h, "torch");
+		ws_hasher_add_field(h, point->torch->version.text);
+		ws_hasher_add_field(h, parts.torch);
+		ws_hasher_add_field(h, point->cxx11abi == 1 ? "cxx11abi 1" : "cxx11abi 0");
+	}
 	ws_hasher_add_field(h, "archs");
-	ws_hasher_add_field(h, needs_cuda(product) ? ws_arch_set_text(&product->point.archs, a) : "");
+	ws_hasher_add_field(h, needs_cuda(product) ? ws_arch_set_text(&point->archs, a) : "");
 	ws_hasher_add_field(h, "wheel");
 	ws_hasher_add_field(h, product->version);
 	ws_hasher_add_field(h, product->python_tag);
 	ws_hasher_add_field(h, product->abi_tag);
 	ws_hasher_add_field(h, product->torch ? product->torch : "");
 	ws_hasher_add_field(h, product->glibc ? product->glibc : "");
-	if (product->point.machine->mark[0]) {
-		ws_hasher_add_field(h, product->point.machine->name);
+	if (point->machine->mark[0]) {
+		ws_hasher_add_field(h, point->machine->name);
 	}
 	struct ws_digest key = ws_hasher_finish(h);
 	product->key = ws_arena_strdup(a, key.hex);

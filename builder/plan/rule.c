@@ -6,22 +6,6 @@ is_compiled(const struct ws_cell *cell)
 	return ws_recipe_binding(cell->recipe) != WS_BINDING_NONE;
 }
 
-/* A module that loads neither torch's libraries nor the CUDA runtime serves every torch. */
-static bool
-loads_torch_or_runtime(const struct ws_axes *axes, const struct ws_cell *cell)
-{
-	struct ws_point_view view = ws_point_see(&cell->point);
-	if (ws_recipe_binding(cell->recipe) != WS_BINDING_C_ABI) {
-		return is_compiled(cell);
-	}
-	for (size_t i = 0; i < cell->recipe->extension_count; i++) {
-		if (ws_recipe_module(cell->recipe, i, NULL, &view, axes->a, NULL).runtime) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The release whose rules apply, with the requested one where they differ. */
 static const char *
 release_text(const struct ws_torch_choice *torch, struct ws_arena *a)
@@ -78,20 +62,6 @@ ask_python(const struct ws_axes *axes, struct ws_cell *cell)
 		release_text(torch, axes->a), cell->point.python->text);
 }
 
-/* "2.11.0, 2.12.1": the releases whose standard wheel for other machines has CUDA. */
-static const char *
-list_platform_releases(const struct ws_facts *facts, struct ws_arena *a)
-{
-	const char *text = "";
-	for (size_t i = 0; i < facts->torch_count; i++) {
-		if (facts->torch[i].aarch64) {
-			text = ws_arena_printf(
-				a, "%s%s%s", text, text[0] ? ", " : "", facts->torch[i].version.text);
-		}
-	}
-	return text;
-}
-
 static const char *
 ask_platform(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -103,10 +73,19 @@ ask_platform(const struct ws_axes *axes, struct ws_cell *cell)
 	}
 	bool has = !torch || torch->installed || !machine->mark[0] || !torch->known || !torch->standard
 		|| torch->release->aarch64;
-	return has || !is_compiled(cell)
-		? NULL
-		: ws_arena_printf(axes->a, "torch %s has no CUDA wheel for %s; %s have one", torch->name,
-			machine->name, list_platform_releases(axes->in->facts, axes->a));
+	if (has || !is_compiled(cell)) {
+		return NULL;
+	}
+	const struct ws_facts *facts = axes->in->facts;
+	const char *others = ""; /* "2.11.0, 2.12.1" */
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		if (facts->torch[i].aarch64) {
+			others = ws_arena_printf(
+				axes->a, "%s%s%s", others, others[0] ? ", " : "", facts->torch[i].version.text);
+		}
+	}
+	return ws_arena_printf(axes->a, "torch %s has no CUDA wheel for %s; %s have one", torch->name,
+		machine->name, others);
 }
 
 static const char *
@@ -122,8 +101,16 @@ ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
 			? ws_arena_printf(axes->a, "torch %s is built without CUDA", torch->name)
 			: NULL;
 	}
-	return cuda && cuda->version.major != torch->cuda_major
-			&& (!is_compiled(cell) || loads_torch_or_runtime(axes, cell))
+	if (!cuda || cuda->version.major == torch->cuda_major) {
+		return NULL;
+	}
+	/* A module that loads neither torch's libraries nor the CUDA runtime serves every torch. */
+	struct ws_point_view view = ws_point_see(&cell->point);
+	bool loads = ws_recipe_binding(cell->recipe) != WS_BINDING_C_ABI;
+	for (size_t i = 0; !loads && i < cell->recipe->extension_count; i++) {
+		loads = ws_recipe_module(cell->recipe, i, NULL, &view, axes->a, NULL).runtime;
+	}
+	return loads
 		? ws_arena_printf(axes->a, "torch %s is a CUDA %u build", torch->name, torch->cuda_major)
 		: NULL;
 }
@@ -218,19 +205,28 @@ ask_requires(const struct ws_axes *axes, struct ws_cell *cell)
 	return why ? why : ask_range(axes, cell, "Python", recipe->needs_python, view.python);
 }
 
-static const char *
-ask_known_bad(const struct ws_axes *axes WS_UNUSED, struct ws_cell *cell)
+/* The rule that excludes the cell (@a arch NULL), or takes @a arch out of its set. */
+static const struct ws_known_bad *
+find_known_bad(const struct ws_cell *cell, const struct ws_arch *arch)
 {
 	struct ws_point_view view = ws_point_see(&cell->point);
+	view.archs = arch ? (struct ws_arch_set){arch, 1} : view.archs;
 	for (size_t i = 0; i < cell->recipe->known_bad_count; i++) {
 		const struct ws_known_bad *bad = &cell->recipe->known_bad[i];
-		if (!bad->gcc && !ws_condition_names_archs(&bad->when)
+		if (!bad->gcc && (bad->when.archs.count > 0) == (arch != NULL)
 			&& ws_condition_holds(&bad->when, &view)) {
-			cell->see = bad->see;
-			return bad->why;
+			return bad;
 		}
 	}
 	return NULL;
+}
+
+static const char *
+ask_known_bad(const struct ws_axes *axes WS_UNUSED, struct ws_cell *cell)
+{
+	const struct ws_known_bad *bad = find_known_bad(cell, NULL);
+	cell->see = bad ? bad->see : cell->see;
+	return bad ? bad->why : NULL;
 }
 
 static const char *
@@ -273,83 +269,6 @@ ask_target(const struct ws_axes *axes, struct ws_cell *cell)
 				 : NULL;
 }
 
-/* "9.0" of a recipe allows 9.0a too. */
-static bool
-can_build(const struct ws_recipe *recipe, const struct ws_arch *arch)
-{
-	for (size_t i = 0; i < recipe->archs.count; i++) {
-		if (recipe->archs.at[i].number == arch->number) {
-			return true;
-		}
-	}
-	return recipe->archs.count == 0;
-}
-
-static const struct ws_known_bad *
-find_known_bad(const struct ws_cell *cell, const struct ws_arch *arch)
-{
-	struct ws_point_view view = ws_point_see(&cell->point);
-	view.archs = (struct ws_arch_set){arch, 1};
-	for (size_t i = 0; i < cell->recipe->known_bad_count; i++) {
-		const struct ws_known_bad *bad = &cell->recipe->known_bad[i];
-		if (!bad->gcc && ws_condition_names_archs(&bad->when)
-			&& ws_condition_holds(&bad->when, &view)) {
-			return bad;
-		}
-	}
-	return NULL;
-}
-
-/* True, with @dropped filled, when @arch must leave. */
-static bool
-must_leave(const struct ws_axes *axes, const struct ws_cell *cell, const struct ws_arch *arch,
-	struct ws_dropped_arch *dropped)
-{
-	*dropped = (struct ws_dropped_arch){.arch = *arch, .rule = WS_RULE_ARCHS};
-	if (!can_build(cell->recipe, arch)) {
-		dropped->why = ws_arena_printf(
-			axes->a, "%s %s has no kernels for it", cell->recipe->name, cell->recipe->version.text);
-		return true;
-	}
-	const struct ws_known_bad *bad = find_known_bad(cell, arch);
-	if (bad) {
-		dropped->rule = WS_RULE_KNOWN_BAD;
-		dropped->why = bad->why;
-		dropped->see = bad->see;
-	}
-	return bad;
-}
-
-/* Removes archs from the cell's set. A set that loses none is shared with the axis. */
-static void
-drop_archs(const struct ws_axes *axes, struct ws_cell *cell)
-{
-	const struct ws_arch_set *asked = &cell->point.arch->set;
-	struct ws_dropped_arch *dropped = NULL;
-	struct ws_arch *left = NULL;
-	size_t kept = 0;
-	for (size_t i = 0; i < asked->count; i++) {
-		struct ws_dropped_arch leaving;
-		bool leaves = must_leave(axes, cell, &asked->at[i], &leaving);
-		if (leaves && !dropped) {
-			dropped = WS_NEW_N(axes->a, struct ws_dropped_arch, asked->count);
-			left = WS_NEW_N(axes->a, struct ws_arch, asked->count);
-			for (kept = 0; kept < i; kept++) {
-				left[kept] = asked->at[kept];
-			}
-		}
-		if (leaves) {
-			dropped[cell->dropped_count++] = leaving;
-		} else if (left) {
-			left[kept++] = asked->at[i];
-		}
-	}
-	if (left) {
-		cell->dropped = dropped;
-		cell->point.archs = (struct ws_arch_set){left, kept};
-	}
-}
-
 const char *
 ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a)
 {
@@ -369,15 +288,42 @@ ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a)
 }
 
 /* Removes archs that the recipe cannot compile or that are known to be bad; excludes an empty set.
- * */
+ * A set that loses none is shared with the axis. */
 static const char *
 ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
-	if (!is_compiled(cell)) {
+	const struct ws_recipe *recipe = cell->recipe;
+	const struct ws_arch_set *asked = &cell->point.arch->set;
+	struct ws_arena_mark mark = ws_arena_mark(axes->a);
+	WS_VEC(struct ws_dropped_arch) dropped = {0};
+	WS_VEC(struct ws_arch) left = {0};
+	for (size_t i = 0; is_compiled(cell) && i < asked->count; i++) {
+		const struct ws_arch *arch = &asked->at[i];
+		const struct ws_known_bad *bad = find_known_bad(cell, arch);
+		bool can = recipe->archs.count == 0;
+		for (size_t k = 0; !can && k < recipe->archs.count; k++) {
+			can = recipe->archs.at[k].number == arch->number; /* "9.0" allows 9.0a, too */
+		}
+		if (!can) {
+			*ws_vec_push(&dropped, axes->a) = (struct ws_dropped_arch){*arch, WS_RULE_ARCHS,
+				ws_arena_printf(
+					axes->a, "%s %s has no kernels for it", recipe->name, recipe->version.text),
+				NULL};
+		} else if (bad) {
+			*ws_vec_push(&dropped, axes->a) =
+				(struct ws_dropped_arch){*arch, WS_RULE_KNOWN_BAD, bad->why, bad->see};
+		} else {
+			*ws_vec_push(&left, axes->a) = *arch;
+		}
+	}
+	if (dropped.len == 0) {
+		ws_arena_rewind(axes->a, mark);
 		return NULL;
 	}
-	drop_archs(axes, cell);
-	return cell->point.archs.count == 0 ? ws_rule_dropped_text(cell, axes->a) : NULL;
+	cell->dropped = dropped.at;
+	cell->dropped_count = dropped.len;
+	cell->point.archs = (struct ws_arch_set){left.at, left.len};
+	return left.len == 0 ? ws_rule_dropped_text(cell, axes->a) : NULL;
 }
 
 /* ---- asking ---- */
@@ -470,27 +416,11 @@ ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell)
 	}
 }
 
-/* Whether `exclude` applies by values that are the same on every host. */
-static bool
-is_excluded_everywhere(
-	const struct ws_axes *axes, const struct ws_cell *cell, const struct ws_point *point)
-{
-	const struct ws_matrix *matrix = axes->in->matrix;
-	for (size_t i = 0; i < matrix->exclude_count; i++) {
-		const struct ws_exclude *exclude = &matrix->excludes[i];
-		bool decided_here = (point->cuda_auto && exclude->when.cuda)
-			|| (!point->arch->fixed && ws_condition_names_archs(&exclude->when));
-		if (!decided_here && excludes(exclude, cell)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool
 ws_rules_hold_everywhere(
 	const struct ws_axes *axes, struct ws_cell *cell, const struct ws_point *point)
 {
+	const struct ws_matrix *matrix = axes->in->matrix;
 	bool installed = point->torch && point->torch->installed;
 	if (installed || !point->python->fixed) {
 		return false;
@@ -499,7 +429,17 @@ ws_rules_hold_everywhere(
 		|| cell->rule == WS_RULE_PLATFORM) {
 		return true;
 	}
-	return cell->rule == WS_RULE_MATRIX
-		&& (is_excluded_everywhere(axes, cell, point) || ask_python(axes, cell)
-			|| ask_torch_cuda(axes, cell));
+	if (cell->rule != WS_RULE_MATRIX) {
+		return false;
+	}
+	/* `exclude` by values that are the same on every host */
+	for (size_t i = 0; i < matrix->exclude_count; i++) {
+		const struct ws_exclude *exclude = &matrix->excludes[i];
+		bool decided_here = (point->cuda_auto && exclude->when.cuda)
+			|| (!point->arch->fixed && exclude->when.archs.count > 0);
+		if (!decided_here && excludes(exclude, cell)) {
+			return true;
+		}
+	}
+	return ask_python(axes, cell) || ask_torch_cuda(axes, cell);
 }

@@ -154,26 +154,18 @@ ws_shard_parse(const char *text, unsigned *shard, unsigned *shards)
 	return true;
 }
 
-/* fnmatch needs a NUL-terminated glob. */
-static bool
-matches_one(struct ws_str glob, const char *name)
-{
-	char text[512];
-	if (glob.n >= sizeof(text)) {
-		return false;
-	}
-	memcpy(text, glob.s, glob.n);
-	text[glob.n] = '\0';
-	return fnmatch(text, name, 0) == 0;
-}
-
 bool
 ws_only_matches(const char *only, const char *name)
 {
+	char glob[512]; /* fnmatch needs a terminator */
 	struct ws_str rest = ws_str_of(only);
 	while (rest.s) {
-		if (matches_one(ws_str_trim(ws_str_cut(&rest, ',')), name)) {
-			return true;
+		struct ws_str part = ws_str_trim(ws_str_cut(&rest, ','));
+		if (part.n < sizeof(glob)) {
+			snprintf(glob, sizeof(glob), "%.*s", WS_STR_ARGS(part));
+			if (fnmatch(glob, name, 0) == 0) {
+				return true;
+			}
 		}
 	}
 	return !only;
@@ -196,33 +188,24 @@ fail_unmatched(struct ws_cell *const *cells, size_t count, const char *globs, st
 		&& ws_err_cure(err, "cells are called like '%s'; '*' matches anything", names[0]);
 }
 
-/* An empty shard is fine if --only matches some cell of the matrix. */
-static bool
-check_only(const struct ws_plan_input *in, const ws_cell_list *cells, struct ws_err *err)
-{
-	for (size_t i = 0; i < cells->len; i++) {
-		if (ws_only_matches(in->only, cells->at[i]->name)) {
-			return true;
-		}
-	}
-	return fail_unmatched(cells->at, cells->len, in->only, err);
-}
-
 bool
 ws_select(const struct ws_plan_input *in, const struct ws_groups *groups, ws_cell_list *cells,
 	struct ws_arena *a, struct ws_err *err)
 {
 	const unsigned *shards = in->shards > 1 ? deal_groups(groups, in->shards, a) : NULL;
 	size_t kept = 0;
-	if (in->only && !check_only(in, cells, err)) {
-		return false;
-	}
+	bool matched = false;
 	for (size_t i = 0; i < cells->len; i++) {
 		struct ws_cell *cell = cells->at[i];
-		bool dealt = !shards || shards[cell->group] == in->shard;
-		if (dealt && ws_only_matches(in->only, cell->name)) {
+		bool matches = ws_only_matches(in->only, cell->name);
+		matched = matched || matches;
+		if (matches && (!shards || shards[cell->group] == in->shard)) {
 			cells->at[kept++] = cell;
 		}
+	}
+	/* An empty shard is fine if --only matches some cell of the matrix. */
+	if (in->only && !matched) {
+		return fail_unmatched(cells->at, cells->len, in->only, err);
 	}
 	cells->len = kept;
 	return true;

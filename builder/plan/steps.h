@@ -17,6 +17,7 @@ typedef WS_VEC(struct ws_product *) ws_product_list;
 struct ws_axes_kit {
 	struct ws_version version;
 	enum ws_kit_origin origin;
+	size_t number;                /**< of this host's toolkits: the first of a version is taken */
 	const char *name;             /**< archive kits */
 	struct ws_cuda_kit *host_kit; /**< toolkits of this host */
 };

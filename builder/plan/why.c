@@ -88,16 +88,6 @@ write_candidates(const struct ws_candidates *candidates, struct ws_buf *out)
 }
 
 static void
-write_pythons(const struct ws_torch_release *release, struct ws_buf *out, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf list = {0};
-	for (size_t i = 0; i < release->python_count; i++) {
-		ws_buf_printf(&list, " %s", ws_python_version_text(&release->pythons[i], a));
-	}
-	line(out, "", "torch %s has wheels for Python%s", release->version.text, ws_buf_text(&list));
-}
-
-static void
 write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 {
 	static const char *const sources[] = {
@@ -125,22 +115,14 @@ write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 		sources[torch->source], torch->standard ? "" : ", not the default index's build");
 	line(out, "", "its headers need C++%u", torch->release->cxx_std);
 	if (!torch->installed) {
-		write_pythons(torch->release, out, a);
+		const struct ws_torch_release *release = torch->release;
+		WS_AUTO_BUF struct ws_buf list = {0};
+		for (size_t i = 0; i < release->python_count; i++) {
+			ws_buf_printf(&list, " %s", ws_python_version_text(&release->pythons[i], a));
+		}
+		line(
+			out, "", "torch %s has wheels for Python%s", release->version.text, ws_buf_text(&list));
 	}
-}
-
-static const char *
-auto_text(const struct ws_point *point)
-{
-	if (!point->cuda_auto) {
-		return "";
-	}
-	if (!point->torch) {
-		return ", \"auto\": the newest kit";
-	}
-	return point->torch->cuda && ws_same(point->torch->cuda, point->cuda->name)
-		? ", \"auto\": what this torch was built with"
-		: ", \"auto\": the nearest of this torch's CUDA major that serves";
 }
 
 static void
@@ -151,7 +133,13 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 		line(out, "cuda", "\"auto\", without a torch or a kit to decide");
 		return;
 	}
-	line(out, "cuda", "%s%s", cuda->name, auto_text(&cell->point));
+	const struct ws_torch_choice *torch = cell->point.torch;
+	const char *choice = !cell->point.cuda_auto ? ""
+		: !torch                                ? ", \"auto\": the newest kit"
+		: ws_same(torch->cuda, cuda->name)
+		? ", \"auto\": what this torch was built with"
+		: ", \"auto\": the nearest of this torch's CUDA major that serves";
+	line(out, "cuda", "%s%s", cuda->name, choice);
 	if (cuda->origin == WS_KIT_HOST) {
 		line(out, "", "compiled with this host's toolkit%s", cuda->pin ? ", locked" : "");
 	} else if (cuda->origin == WS_KIT_ARCHIVE) {
@@ -161,7 +149,6 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	} else {
 		line(out, "", "no toolkit of that version is available");
 	}
-	const struct ws_torch_choice *torch = cell->point.torch;
 	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
 		&& cuda->version.major == torch->cuda_major) {
 		line(out, "", "this torch was built with %s: majors must agree, minors need not",
@@ -175,15 +162,6 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	if (cuda->toolkit->cxx_std_max > 0) {
 		line(out, "", "it supports up to C++%u", cuda->toolkit->cxx_std_max);
 	}
-}
-
-static void
-write_python(const struct ws_cell *cell, struct ws_buf *out)
-{
-	const struct ws_python_choice *python = cell->point.python;
-	const char *from = python->value->host ? ", \"host\": the python3 on PATH" : "";
-	line(out, "python", "%s%s%s", python->text, python->value->path ? ", " : from,
-		python->value->path ? python->value->path : "");
 }
 
 static void
@@ -204,16 +182,6 @@ write_archs(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 		const struct ws_dropped_arch *dropped = &cell->dropped[i];
 		line(out, "", "%s left: %s%s%s", ws_arch_text(&dropped->arch, a), dropped->why,
 			dropped->see ? "; see " : "", dropped->see ? dropped->see : "");
-	}
-}
-
-static void
-write_abi(const struct ws_cell *cell, struct ws_buf *out)
-{
-	const struct ws_point *point = &cell->point;
-	if (point->cxx11abi >= 0) {
-		line(out, "cxx11abi", "%d%s", point->cxx11abi,
-			point->abi_auto ? ", \"auto\": this torch's own" : ", from the matrix");
 	}
 }
 
@@ -251,20 +219,14 @@ write_wheel(const struct ws_cell *cell, struct ws_buf *out)
 		line(out, "", "made for torch %s%s", product->point.torch->version.text,
 			other ? ", the lowest that it serves" : "");
 	}
-}
-
-static void
-write_sharers(const struct ws_cell *cell, struct ws_buf *out)
-{
-	const struct ws_product *product = cell->product;
-	size_t reported = 0;
-	for (size_t i = 0; i < product->cell_count && reported < MOST_CELLS; i++) {
+	size_t shown = 0;
+	for (size_t i = 0; i < product->cell_count && shown < MOST_CELLS; i++) {
 		if (product->cells[i] != cell) {
-			line(out, reported++ ? "" : "serves", "%s", product->cells[i]->name);
+			line(out, shown++ ? "" : "serves", "%s", product->cells[i]->name);
 		}
 	}
-	if (product->cell_count > reported + 1) {
-		line(out, "", "and %zu more", product->cell_count - reported - 1);
+	if (product->cell_count > shown + 1) {
+		line(out, "", "and %zu more", product->cell_count - shown - 1);
 	}
 }
 
@@ -321,9 +283,11 @@ unit_cost(const struct ws_plan_unit *unit, struct ws_arena *a)
 }
 
 static void
-write_units(const struct ws_product *product, struct ws_buf *out, struct ws_arena *a)
+write_units(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 {
+	const struct ws_product *product = cell->product;
 	const struct ws_plan_units *units = product->units;
+	const struct ws_cost *cost = &cell->cost;
 	for (size_t i = 0; i < units->count; i++) {
 		const struct ws_plan_unit *unit = &units->at[i];
 		const char *files = unit->files > 1 ? ws_arena_printf(a, "%u of ", unit->files) : "";
@@ -333,11 +297,10 @@ write_units(const struct ws_product *product, struct ws_buf *out, struct ws_aren
 		line(
 			out, "", "the .cu units are compiled for %s already", product->kernels->cells[0]->name);
 	}
-}
-
-static void
-write_cost(const struct ws_cost *cost, struct ws_buf *out, struct ws_arena *a)
-{
+	if (cell != product->payer) {
+		line(out, "cost", "%s pays for the wheel", product->payer->name);
+		return;
+	}
 	const char *known = cost->cpu_ms ? ws_arena_printf(a, "%s %" PRIu64 " s cpu",
 							cost->rough ? "about" : "at most", (cost->cpu_ms + 999) / 1000)
 									 : "";
@@ -345,29 +308,6 @@ write_cost(const struct ws_cost *cost, struct ws_buf *out, struct ws_arena *a)
 		cost->unknown ? ws_arena_printf(a, "%u units of unknown cost", cost->unknown) : "";
 	line(out, "cost", "%u actions, %s%s%s", cost->actions, cost->units ? known : "no compilations",
 		known[0] && unknown[0] ? " and " : "", unknown);
-}
-
-static void
-write_product(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const struct ws_product *product = cell->product;
-	write_wheel(cell, out);
-	write_sharers(cell, out);
-	write_pins(in, product, out);
-	if (product->wheel.file) {
-		line(out, "store", "%s%s%s", product->wheel.file, product->wheel.date ? ", built " : "",
-			product->wheel.date ? product->wheel.date : "");
-	}
-	if (!product->units) {
-		return;
-	}
-	write_units(product, out, a);
-	if (cell == product->payer) {
-		write_cost(&cell->cost, out, a);
-	} else {
-		line(out, "cost", "%s pays for the wheel", product->payer->name);
-	}
 }
 
 void
@@ -394,11 +334,29 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	}
 	write_torch(cell, out, a);
 	write_cuda(cell, out, a);
-	write_python(cell, out);
+	const struct ws_python_choice *python = cell->point.python;
+	line(out, "python", "%s%s%s", python->text,
+		python->value->path       ? ", "
+			: python->value->host ? ", \"host\": the python3 on PATH"
+								  : "",
+		python->value->path ? python->value->path : "");
 	write_archs(cell, out, a);
-	write_abi(cell, out);
+	if (cell->point.cxx11abi >= 0) {
+		line(out, "cxx11abi", "%d%s", cell->point.cxx11abi,
+			cell->point.abi_auto ? ", \"auto\": this torch's own" : ", from the matrix");
+	}
 	write_rules(cell, out);
-	if (cell->product) {
-		write_product(in, cell, out);
+	const struct ws_product *product = cell->product;
+	if (!product) {
+		return;
+	}
+	write_wheel(cell, out);
+	write_pins(in, product, out);
+	if (product->wheel.file) {
+		line(out, "store", "%s%s%s", product->wheel.file, product->wheel.date ? ", built " : "",
+			product->wheel.date ? product->wheel.date : "");
+	}
+	if (product->units) {
+		write_units(cell, out, a);
 	}
 }

@@ -55,7 +55,7 @@ holds(const struct row *when, const struct row *at, struct ws_arena *a)
 		.archs = archs_of(at->archs, a),
 		.cxx11abi = at->cxx11abi,
 	};
-	assert_int_equal(ws_condition_names_archs(&condition), when->archs != NULL);
+	assert_int_equal(condition.archs.count > 0, when->archs != NULL);
 	return ws_condition_holds(&condition, &point);
 }
 

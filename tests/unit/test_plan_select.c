@@ -54,6 +54,29 @@ static const char here[] = "{\"python\": \"3.11\", \"gpus\": \"8.6\"}";
 static const char there[] = "{\"python\": \"3.13\", \"gpus\": \"9.0;12.0\", \"kits\": "
 							"[\"cuda-13.0\"], \"toolkits\": [\"12.6\"]}";
 
+WS_TEST(of_several_toolkits_of_one_version_the_first_is_taken)
+{
+	static char marks[8];
+	struct ws_plan_toolkit toolkits[WS_LEN(marks)];
+	struct ws_case c = automatic;
+	struct ws_err err = {0};
+	struct world *world = WS_NEW(a, struct world);
+	struct ws_plan plan;
+	for (size_t i = 0; i < WS_LEN(marks); i++) {
+		toolkits[i] = (struct ws_plan_toolkit){"12.4", (void *)&marks[i]};
+	}
+	c.names[c.count] = "host";
+	c.texts[c.count++] = here;
+	assert_ok(world_read(&c, a, world, &err), err);
+	world->input.host.toolkits = toolkits;
+	world->input.host.toolkit_count = WS_LEN(marks);
+	world->input.lock = NULL; /* it pins an archive kit */
+	world->input.only = "*torch2.5.1*";
+	assert_ok(ws_plan_make(&world->input, a, &plan, &err), err);
+	assert_int_equal(plan.cells[0]->point.cuda->origin, WS_KIT_HOST);
+	assert_ptr_equal(plan.cells[0]->point.cuda->host_kit, &marks[0]);
+}
+
 /* The shard of each cell; fails for cells that are in two. */
 static void
 deal(const struct ws_case *matrix, const char *host, unsigned shards, struct ws_map *shard_of,
