@@ -150,6 +150,19 @@ ws_hasher_finish(struct ws_hasher *h)
 	return hex_of(raw);
 }
 
+struct ws_digest
+ws_digest_fields(const char *first, ...)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	va_list fields;
+	va_start(fields, first);
+	for (const char *field = first; field; field = va_arg(fields, const char *)) {
+		ws_hasher_add_field(h, field);
+	}
+	va_end(fields);
+	return ws_hasher_finish(h);
+}
+
 void
 ws_hasher_drop(struct ws_hasher *h)
 {

@@ -41,6 +41,8 @@ void ws_hasher_add(struct ws_hasher *h, const void *bytes, size_t len);
 void ws_hasher_add_field(struct ws_hasher *h, const char *text);
 /** The digest; @a h is released. */
 struct ws_digest ws_hasher_finish(struct ws_hasher *h);
+/** The digest over these fields alone; the last argument is NULL. */
+struct ws_digest ws_digest_fields(const char *first, ...) __attribute__((sentinel));
 /** Releases a hasher without a digest. NULL is allowed. */
 void ws_hasher_drop(struct ws_hasher *h);
 

@@ -227,6 +227,9 @@ bool ws_object_read(
  */
 bool ws_table_parse(const char *name, struct ws_str text, const struct ws_table *table,
 	struct ws_arena *a, void *into, struct ws_err *err);
+/** The same of a file, by its path in messages. */
+bool ws_table_read_file(const char *path, const struct ws_table *table, struct ws_arena *a,
+	void *into, struct ws_err *err);
 /** The same of a value that was parsed; it lives as long as @a doc. */
 bool ws_table_read(const struct ws_json_doc *doc, const struct ws_json *value,
 	const struct ws_table *table, struct ws_arena *a, void *into, struct ws_err *err);

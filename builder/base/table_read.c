@@ -1,5 +1,6 @@
 /* table_read.c - reading an object by its table. The types of people's values are in
  * config/values.c. */
+#include "base/fs.h"
 #include "base/table.h"
 
 #include <errno.h>
@@ -386,4 +387,13 @@ ws_table_parse(const char *name, struct ws_str text, const struct ws_table *tabl
 		err->kind = WS_ERR_IO;
 	}
 	return ws_err_wrap(err, "'%s' is damaged", name);
+}
+
+bool
+ws_table_read_file(const char *path, const struct ws_table *table, struct ws_arena *a, void *into,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	return ws_fs_read(path, &text, err)
+		&& ws_table_parse(path, ws_buf_str(&text), table, a, into, err);
 }

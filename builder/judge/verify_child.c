@@ -596,14 +596,11 @@ bool
 ws_judge_run(const struct ws_out *out, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_BUF struct ws_buf order = {0};
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct judging j = {.a = a, .wheel.file.fd = -1};
 	struct ws_wheel_verdict verdict;
 	struct ws_wheel_facts facts;
-	bool fine = ws_fs_read(WS_CHILD_ORDER, &order, err)
-		&& ws_table_parse(
-			WS_CHILD_ORDER, ws_buf_str(&order), &ws_judge_order_table, a, &j.order, err)
+	bool fine = ws_table_read_file(WS_CHILD_ORDER, &ws_judge_order_table, a, &j.order, err)
 		&& (j.order.facts ? collect_facts(&j, &facts, err) : open_subject(&j, err));
 	size_t count = fine ? j.order.place_count : 0;
 	struct ws_judge_outcome *outcomes = WS_NEW_N(a, struct ws_judge_outcome, count);

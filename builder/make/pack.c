@@ -182,16 +182,6 @@ ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, 
 
 /* ---- the child: packs in the current folder ---- */
 
-/* Reads the record in a file of the current folder. */
-static bool
-read_record(const char *name, const struct ws_table *table, struct ws_arena *a, void *into,
-	struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	return ws_fs_read(name, &text, err)
-		&& ws_table_parse(name, ws_buf_str(&text), table, a, into, err);
-}
-
 static void
 fill_files(const struct ws_pack_order *order, struct ws_arena *a, struct ws_wheel_spec *spec)
 {
@@ -267,9 +257,10 @@ ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 	struct ws_recipe recipe;
 	struct ws_wheel_verdict verdict = {0};
 	bool measured = ws_fs_exists(WS_VERDICT_FILE); /* a wheel without modules has none */
-	if (!read_record("order.json", &order_table, a, &order, err)
+	if (!ws_table_read_file("order.json", &order_table, a, &order, err)
 		|| !ws_recipe_read(order.recipe_file, a, &recipe, err)
-		|| (measured && !read_record(WS_VERDICT_FILE, &ws_own_verdict_table, a, &verdict, err))) {
+		|| (measured
+			&& !ws_table_read_file(WS_VERDICT_FILE, &ws_own_verdict_table, a, &verdict, err))) {
 		return false;
 	}
 	const char *epoch = ws_user_env_get(env, "SOURCE_DATE_EPOCH");

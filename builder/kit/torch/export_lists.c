@@ -1,6 +1,7 @@
 #include "kit/torch/export_lists.h"
 
 #include "base/fs.h"
+#include "base/table.h"
 #include "elf/exports.h"
 #include "fetch/shared_downloads.h"
 #include "kit/torch/torch_wheel.h"
@@ -46,20 +47,39 @@ ws_torch_dependencies(const char *facts, const struct ws_version *release, struc
 /* ---- a list, written by a child process ---- */
 
 struct exports_library {
-	const char *path;   /* absolute */
-	const char *name;   /* for errors */
-	const char *python; /* as in ws_exports_add */
-	const char *called; /* the file name, where others need it by that as well; NULL: none */
-	bool is_optional;   /* left out if it cannot be read */
-	bool is_c;          /* C++ names are left out, of the libraries after it too */
+	const char *path, *name, *python, *called;
+	bool is_optional, is_c;
 };
 
+static const struct ws_field library_fields[] = {
+	WS_VALUE("path", struct exports_library, path, WS_ALWAYS, "absolute"),
+	WS_VALUE("name", struct exports_library, name, WS_ALWAYS, "for errors"),
+	WS_VALUE("python", struct exports_library, python, WS_IF_ANY, "as in ws_exports_add"),
+	WS_VALUE("called", struct exports_library, called, WS_IF_ANY,
+		"the file name, where others need it by that as well"),
+	WS_VALUE("optional", struct exports_library, is_optional, WS_IF_ANY,
+		"left out if it cannot be read; a check reports the symbols it lacks"),
+	WS_VALUE("c", struct exports_library, is_c, WS_IF_ANY,
+		"C++ names are left out, of the libraries after it too"),
+};
+static const struct ws_table library_table = {NULL, library_fields, WS_LEN(library_fields)};
+
 struct exports_order {
-	const char *release;         /* "2.5.1"; NULL: of no torch */
-	const char *path;            /* of the list, absolute */
-	WS_VEC(const char *) wheels; /* file names of the wheels with the libraries */
+	const char *release;
+	const char *path;
+	WS_VEC(const char *) wheels;
 	WS_VEC(struct exports_library) libraries;
 };
+
+static const struct ws_field order_fields[] = {
+	WS_VALUE("release", struct exports_order, release, WS_IF_ANY, "\"2.5.1\"; none: of no torch"),
+	WS_VALUE("path", struct exports_order, path, WS_ALWAYS, "of the list, absolute"),
+	WS_LIST("wheels", struct exports_order, wheels.at, wheels.len, WS_IF_ANY,
+		"file names of the wheels with the libraries"),
+	WS_LIST_OF("libraries", struct exports_order, libraries.at, libraries.len, library_table,
+		WS_ALWAYS, "in the order of the list"),
+};
+static const struct ws_table order_table = {NULL, order_fields, WS_LEN(order_fields)};
 
 /* @a folder is for the order. */
 static bool
@@ -77,64 +97,38 @@ ask_child(const struct exports_order *order, const char *program, const char *fo
 		.kind = WS_ERR_FETCH,
 		.stop = stop,
 	};
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "release", order->release);
-	ws_json_add_text(w, "path", order->path);
-	ws_json_add_texts(w, "wheels", order->wheels.at, order->wheels.len);
-	ws_json_open_list(w, "libraries");
-	for (size_t i = 0; i < order->libraries.len; i++) {
-		const struct exports_library *library = &order->libraries.at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "path", library->path);
-		ws_json_add_text(w, "name", library->name);
-		ws_json_add_text(w, "python", library->python);
-		ws_json_add_text(w, "called", library->called);
-		ws_json_add_bool(w, "optional", library->is_optional);
-		ws_json_add_bool(w, "c", library->is_c);
-		ws_json_close(w);
-	}
-	ws_json_finish(w, WS_JSON_COMPACT, &text);
+	ws_table_text(&order_table, order, WS_JSON_COMPACT, &text);
 	return ws_child_ask(&child, NULL, err);
-}
-
-static bool
-add(struct ws_exports_maker *maker, const struct ws_json *library, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *called = ws_json_text(library, "called");
-	WS_AUTO_ELF struct ws_elf *elf =
-		ws_elf_open_as(ws_json_text(library, "path"), ws_json_text(library, "name"), a, err);
-	if (ws_json_is_true(library, "c")) {
-		ws_exports_only_c(maker);
-	}
-	/* An unreadable optional library is left out; a check reports the symbols it lacks. */
-	if (!elf || !ws_exports_add(maker, elf, ws_json_text(library, "python"), err)) {
-		return ws_json_is_true(library, "optional");
-	}
-	if (called) {
-		ws_exports_add_name(maker, called);
-	}
-	return true;
 }
 
 bool
 ws_exports_child_run(struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_json_doc order;
-	if (!ws_json_read(WS_CHILD_ORDER, WS_JSON_STRICT, a, &order, err)) {
+	struct exports_order order = {0};
+	if (!ws_table_read_file(WS_CHILD_ORDER, &order_table, a, &order, err)) {
 		return false;
 	}
-	struct ws_exports_maker *maker = ws_exports_begin(ws_json_text(order.root, "release"), a);
-	for (WS_JSON_EACH(wheel, ws_json_find(order.root, "wheels"))) {
-		ws_exports_add_wheel(maker, wheel->text);
+	struct ws_exports_maker *maker = ws_exports_begin(order.release, a);
+	for (size_t i = 0; i < order.wheels.len; i++) {
+		ws_exports_add_wheel(maker, order.wheels.at[i]);
 	}
-	for (WS_JSON_EACH(library, ws_json_find(order.root, "libraries"))) {
-		if (!add(maker, library, err)) {
+	for (size_t i = 0; i < order.libraries.len; i++) {
+		const struct exports_library *library = &order.libraries.at[i];
+		WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+		WS_AUTO_ELF struct ws_elf *elf = ws_elf_open_as(library->path, library->name, scratch, err);
+		if (library->is_c) {
+			ws_exports_only_c(maker);
+		}
+		bool added = elf && ws_exports_add(maker, elf, library->python, err);
+		if (!added && !library->is_optional) {
 			return false;
 		}
+		if (added && library->called) {
+			ws_exports_add_name(maker, library->called);
+		}
 	}
-	return ws_exports_write(maker, ws_json_text(order.root, "path"), err);
+	return ws_exports_write(maker, order.path, err);
 }
 
 #define MAKING "wheelsmith.torch-exports/2"
@@ -209,54 +203,31 @@ add_wheel(
 	return add_library(m, &w, OF_PYTHON, ws_python_tag_text(&wheel->python, true, m->a), err);
 }
 
-static bool
-add_wheels(struct making *m, const ws_torch_wheel_list *wheels, struct ws_err *err)
-{
-	static const struct ws_python_tag usual = {.major = 3, .minor = 11};
-	const struct ws_torch_wheel *first = ws_torch_wheels_choose(wheels, &usual);
-	for (size_t i = 0; i < wheels->len; i++) {
-		if (!add_wheel(m, &wheels->at[i], &wheels->at[i] == first, err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* A folder for what is read, and for the order. */
-static bool
-make_scratch(
-	const struct ws_fetch *fetch, struct ws_arena *a, struct ws_scratch *folder, struct ws_err *err)
-{
-	return ws_scratch_make(ws_store_path(fetch->store, a, "partial"), "exports-", a, folder, err);
-}
-
 bool
 ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	const char *program, const struct ws_version *version, const struct ws_machine *machine,
 	const char *path, struct ws_err *err)
 {
+	static const struct ws_python_tag usual = {.major = 3, .minor = 11};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_torch_wheel_list wheels = {0};
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	struct making m = {.fetch = fetch, .a = a, .order = {.release = version->text, .path = path}};
 	bool fine = ws_torch_wheels_find(fetch, facts, version, machine, a, &wheels, err)
-		&& make_scratch(fetch, a, &folder, err);
+		&& ws_scratch_make(ws_store_path(fetch->store, a, "partial"), "exports-", a, &folder, err);
 	m.folder = folder.path;
-	fine = fine && add_wheels(&m, &wheels, err)
-		&& ask_child(&m.order, program, folder.path, fetch->stop, err);
+	for (size_t i = 0; i < wheels.len && fine; i++) {
+		const struct ws_torch_wheel *wheel = &wheels.at[i];
+		fine = add_wheel(&m, wheel, wheel == ws_torch_wheels_choose(&wheels, &usual), err);
+	}
+	fine = fine && ask_child(&m.order, program, folder.path, fetch->stop, err);
 	return fine || ws_err_wrap(err, "export list of torch %s", version->text);
 }
 
 static struct ws_digest
 memo_key(const struct ws_version *version, const struct ws_machine *machine)
 {
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, MAKING);
-	ws_hasher_add_field(h, version->text);
-	if (machine->mark[0]) {
-		ws_hasher_add_field(h, machine->name);
-	}
-	return ws_hasher_finish(h);
+	return ws_digest_fields(MAKING, version->text, machine->mark[0] ? machine->name : NULL, NULL);
 }
 
 /* A version names a build only together with the indexes that have it: others may rebuild it. */
@@ -275,35 +246,22 @@ shared_key(const struct ws_fetch *fetch, const char *key)
 	return ws_hasher_finish(h);
 }
 
-/* A list on its way into the store. */
-struct keeping {
-	struct ws_tree_builder *builder;
-	const char *path; /* where it is written */
-};
-
 static const char *
 tree_name(const struct ws_version *version, struct ws_arena *a)
 {
 	return ws_arena_printf(a, "exports-%s", version->public_text);
 }
 
+/* Ends the tree of a list that was written into it, if @a made. */
 static bool
-begin_keeping(const struct ws_fetch *fetch, const struct ws_version *version, struct keeping *k,
-	struct ws_arena *a, struct ws_err *err)
+keep(struct ws_tree_builder *b, bool made, struct ws_arena *a, struct ws_tree *tree,
+	struct ws_err *err)
 {
-	k->builder = ws_tree_begin(fetch->store, tree_name(version, a), a, err);
-	k->path = k->builder ? ws_path_join(a, ws_tree_folder(k->builder), LIST, NULL) : NULL;
-	return k->builder != NULL;
-}
-
-static bool
-keep(struct keeping *k, bool made, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
-{
-	if (!made || !ws_tree_adopt(k->builder, err)) {
-		ws_tree_abandon(k->builder);
+	if (!made || !ws_tree_adopt(b, err)) {
+		ws_tree_abandon(b);
 		return false;
 	}
-	return ws_tree_commit(k->builder, a, tree, err);
+	return ws_tree_commit(b, a, tree, err);
 }
 
 static bool
@@ -313,35 +271,6 @@ recall(const struct ws_store *store, const struct ws_version *version,
 	return ws_tree_recall(store, key, a, tree)
 		|| (pin->tree && ws_same(pin->definition, key)
 			&& ws_tree_find(store, tree_name(version, a), pin->tree, a, tree));
-}
-
-/* By the version alone if the lock pins the list. */
-static bool
-share(const struct ws_fetch *fetch, const struct ws_pin_exports *pin, const char *key,
-	struct ws_arena *a, struct ws_tree *tree)
-{
-	if (pin->tree && ws_same(pin->definition, key)) {
-		return ws_shared_tree_get(fetch, key, a, tree) && ws_same(tree->digest.hex, pin->tree);
-	}
-	return ws_shared_tree_get(fetch, shared_key(fetch, key).hex, a, tree)
-		&& ws_tree_remember(fetch->store, key, tree, NULL);
-}
-
-static bool
-make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *program,
-	const struct ws_version *version, const struct ws_machine *machine, const char *key,
-	struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
-{
-	struct keeping k;
-	ws_events_note(fetch->events,
-		"the export list of torch %s%s is not known; it is made from its libraries, about 700 MB",
-		version->text, machine->mark);
-	if (!begin_keeping(fetch, version, &k, a, err)) {
-		return false;
-	}
-	bool made = ws_torch_exports_make(fetch, facts, program, version, machine, k.path, err);
-	return keep(&k, made, a, tree, err) && ws_shared_tree_remember(fetch, key, tree, err)
-		&& ws_shared_tree_remember(fetch, shared_key(fetch, key).hex, tree, err);
 }
 
 const char *
@@ -359,12 +288,29 @@ ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts
 	const char *program, const struct ws_version *version, const struct ws_machine *machine,
 	struct ws_pin_exports *pin, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_digest key = memo_key(version, machine);
+	struct ws_digest key = memo_key(version, machine), by_index = shared_key(fetch, key.hex);
 	struct ws_tree tree;
-	if (!recall(fetch->store, version, pin, key.hex, a, &tree)
-		&& !share(fetch, pin, key.hex, a, &tree)
-		&& !make(fetch, facts, program, version, machine, key.hex, a, &tree, err)) {
-		return NULL;
+	bool found = recall(fetch->store, version, pin, key.hex, a, &tree);
+	if (!found && pin->tree && ws_same(pin->definition, key.hex)) {
+		/* The lock pins the list: the version alone names it. */
+		found = ws_shared_tree_get(fetch, key.hex, a, &tree) && ws_same(tree.digest.hex, pin->tree);
+	} else if (!found) {
+		found = ws_shared_tree_get(fetch, by_index.hex, a, &tree)
+			&& ws_tree_remember(fetch->store, key.hex, &tree, NULL);
+	}
+	if (!found) {
+		ws_events_note(fetch->events,
+			"the export list of torch %s%s is not known; it is made from its libraries, about 700 "
+			"MB",
+			version->text, machine->mark);
+		struct ws_tree_builder *b = ws_tree_begin(fetch->store, tree_name(version, a), a, err);
+		bool made = b
+			&& ws_torch_exports_make(fetch, facts, program, version, machine,
+				ws_path_join(a, ws_tree_folder(b), LIST, NULL), err);
+		if (!keep(b, made, a, &tree, err) || !ws_shared_tree_remember(fetch, key.hex, &tree, err)
+			|| !ws_shared_tree_remember(fetch, by_index.hex, &tree, err)) {
+			return NULL;
+		}
 	}
 	pin->definition = ws_arena_strdup(a, key.hex);
 	pin->tree = ws_arena_strdup(a, tree.digest.hex);
@@ -372,12 +318,6 @@ ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts
 }
 
 /* ---- an installed torch ---- */
-
-static void
-add_number(struct ws_hasher *h, int64_t number)
-{
-	ws_hasher_add(h, &number, sizeof(number));
-}
 
 /* Libraries beside torch's own, and those of NVIDIA's wheels. */
 static const char *const beside[] = {"*.so*", "../../nvidia/*/lib/*.so*"};
@@ -396,98 +336,66 @@ is_left_out(const char *file)
 	return ws_is_among(file, shared, WS_LEN(shared));
 }
 
-/* An installed torch's libraries: its own, then those beside it from index @others, and
- * NVIDIA's from @nvidias. */
-struct installed {
-	WS_VEC(const char *) paths;
-	size_t others, nvidias;
-};
-
-/* A folder's name may have characters that glob(3) reads. */
-static const char *
-quote_pattern(const char *path, struct ws_arena *a)
+static void
+list_library(struct exports_order *order, const char *path, const char *python, struct ws_arena *a)
 {
-	WS_AUTO_BUF struct ws_buf b = {0};
-	for (; *path; path++) {
-		ws_buf_printf(&b, "%s%c", strchr("*?[\\", *path) ? "\\" : "", *path);
-	}
-	return ws_buf_copy(&b, a);
+	*ws_vec_push(&order->libraries, a) =
+		(struct exports_library){.path = path, .name = path, .python = python};
 }
 
-static void
-list_beside(struct installed *found, const char *folder, struct ws_arena *a)
+/* Torch's own libraries in the folder of @a kit, then those beside them, which are optional. */
+static struct exports_order
+list_installed(
+	const struct ws_torch_kit *kit, const struct ws_python_tag *python, struct ws_arena *a)
 {
-	const char *quoted = quote_pattern(folder, a);
+	struct exports_order order = {.release = kit->version.text};
+	const char *folder = kit->library_path;
+	WS_AUTO_BUF struct ws_buf quoted = {0};
+	for (size_t i = 0; i < WS_LEN(shared); i++) {
+		list_library(&order, ws_path_join(a, folder, shared[i], NULL), NULL, a);
+	}
+	list_library(
+		&order, ws_path_join(a, folder, OF_PYTHON, NULL), ws_python_tag_text(python, true, a), a);
+	for (const char *c = folder; *c; c++) { /* glob(3) reads some characters */
+		ws_buf_printf(&quoted, "%s%c", strchr("*?[\\", *c) ? "\\" : "", *c);
+	}
 	for (size_t i = 0; i < WS_LEN(beside); i++) {
 		glob_t files = {0};
-		found->nvidias = found->paths.len;
-		if (glob(ws_path_join(a, quoted, beside[i], NULL), 0, NULL, &files) == 0) {
-			for (size_t k = 0; k < files.gl_pathc; k++) {
-				if (!is_left_out(ws_path_base(files.gl_pathv[k]))) {
-					*ws_vec_push(&found->paths, a) = ws_arena_strdup(a, files.gl_pathv[k]);
-				}
+		bool is_nvidias = i > 0;
+		glob(ws_path_join(a, ws_buf_text(&quoted), beside[i], NULL), 0, NULL, &files);
+		for (size_t k = 0; k < files.gl_pathc; k++) {
+			const char *path = ws_arena_strdup(a, files.gl_pathv[k]), *name = ws_path_base(path);
+			if (!is_left_out(name)) {
+				*ws_vec_push(&order.libraries, a) = (struct exports_library){
+					path, path, NULL, .called = name, .is_optional = true, .is_c = is_nvidias};
 			}
 		}
 		globfree(&files);
 	}
-}
-
-static struct installed
-list_installed(const char *folder, struct ws_arena *a)
-{
-	struct installed found = {0};
-	for (size_t i = 0; i < WS_LEN(shared); i++) {
-		*ws_vec_push(&found.paths, a) = ws_path_join(a, folder, shared[i], NULL);
-	}
-	*ws_vec_push(&found.paths, a) = ws_path_join(a, folder, OF_PYTHON, NULL);
-	found.others = found.paths.len;
-	list_beside(&found, folder, a);
-	return found;
+	return order;
 }
 
 /* A changed library has another time or size. */
 static bool
-installed_key(
-	const struct installed *found, const char *python, struct ws_digest *key, struct ws_err *err)
+installed_key(const struct exports_order *order, const char *python, struct ws_digest *key,
+	struct ws_err *err)
 {
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, MAKING_INSTALLED);
 	ws_hasher_add_field(h, python);
 	bool fine = true;
-	for (size_t i = 0; i < found->paths.len && fine; i++) {
+	for (size_t i = 0; i < order->libraries.len && fine; i++) {
+		const struct exports_library *library = &order->libraries.at[i];
 		struct stat status = {0};
-		const char *path = found->paths.at[i];
-		fine = stat(path, &status) == 0 || i >= found->others
-			|| ws_err_sys(err, WS_ERR_CONFIG, "cannot read '%s'", path);
-		ws_hasher_add_field(h, path);
-		add_number(h, (int64_t)status.st_size);
-		add_number(h, (int64_t)status.st_ino);
-		add_number(h, (int64_t)status.st_mtim.tv_sec);
-		add_number(h, status.st_mtim.tv_nsec);
-		add_number(h, (int64_t)status.st_ctim.tv_sec);
-		add_number(h, status.st_ctim.tv_nsec);
+		fine = stat(library->path, &status) == 0 || library->is_optional
+			|| ws_err_sys(err, WS_ERR_CONFIG, "cannot read '%s'", library->path);
+		const int64_t seen[] = {status.st_size, (int64_t)status.st_ino, status.st_mtim.tv_sec,
+			status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+		ws_hasher_add_field(h, library->path);
+		ws_hasher_add(h, seen, sizeof(seen));
 	}
 	*key = ws_hasher_finish(h);
 	return fine;
-}
-
-static bool
-make_installed(const struct ws_fetch *fetch, const char *program, const struct installed *found,
-	const char *python, struct exports_order *order, struct ws_arena *a, struct ws_err *err)
-{
-	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
-	for (size_t i = 0; i < found->paths.len; i++) {
-		*ws_vec_push(&order->libraries, a) = (struct exports_library){
-			.path = found->paths.at[i],
-			.name = found->paths.at[i],
-			.python = i + 1 == found->others ? python : NULL,
-			.called = i >= found->others ? ws_path_base(found->paths.at[i]) : NULL,
-			.is_optional = i >= found->others,
-			.is_c = i >= found->nvidias,
-		};
-	}
-	return make_scratch(fetch, a, &folder, err)
-		&& ask_child(order, program, folder.path, fetch->stop, err);
 }
 
 const char *
@@ -496,8 +404,8 @@ ws_torch_exports_known_installed(const struct ws_store *store, const struct ws_t
 {
 	struct ws_digest key;
 	struct ws_tree tree;
-	struct installed found = list_installed(kit->library_path, a);
-	return installed_key(&found, ws_python_tag_text(python, true, a), &key, NULL)
+	struct exports_order order = list_installed(kit, python, a);
+	return installed_key(&order, ws_python_tag_text(python, true, a), &key, NULL)
 			&& ws_tree_recall(store, key.hex, a, &tree)
 		? ws_path_join(a, tree.path, LIST, NULL)
 		: NULL;
@@ -509,22 +417,23 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 	struct ws_err *err)
 {
 	struct ws_digest key;
-	struct keeping k;
 	struct ws_tree tree;
-	const char *folder = kit->library_path, *tag = ws_python_tag_text(python, true, a);
-	struct installed found = list_installed(folder, a);
-	if (!installed_key(&found, tag, &key, err)) {
+	struct exports_order order = list_installed(kit, python, a);
+	if (!installed_key(&order, ws_python_tag_text(python, true, a), &key, err)) {
 		return NULL;
 	}
-	if (ws_tree_recall(fetch->store, key.hex, a, &tree)) {
-		return ws_path_join(a, tree.path, LIST, NULL);
+	if (!ws_tree_recall(fetch->store, key.hex, a, &tree)) {
+		WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
+		struct ws_tree_builder *b =
+			ws_tree_begin(fetch->store, tree_name(&kit->version, a), a, err);
+		order.path = b ? ws_path_join(a, ws_tree_folder(b), LIST, NULL) : NULL;
+		bool made = b
+			&& ws_scratch_make(
+				ws_store_path(fetch->store, a, "partial"), "exports-", a, &folder, err)
+			&& ask_child(&order, program, folder.path, fetch->stop, err);
+		if (!keep(b, made, a, &tree, err) || !ws_tree_remember(fetch->store, key.hex, &tree, err)) {
+			return NULL;
+		}
 	}
-	if (!begin_keeping(fetch, &kit->version, &k, a, err)) {
-		return NULL;
-	}
-	struct exports_order order = {.release = kit->version.text, .path = k.path};
-	bool made = make_installed(fetch, program, &found, tag, &order, a, err);
-	return keep(&k, made, a, &tree, err) && ws_tree_remember(fetch->store, key.hex, &tree, err)
-		? ws_path_join(a, tree.path, LIST, NULL)
-		: NULL;
+	return ws_path_join(a, tree.path, LIST, NULL);
 }

@@ -1,14 +1,13 @@
 #include "kit/torch/torch.h"
 
 #include "base/fs.h"
+#include "base/table.h"
 #include "elf/torch_abi.h"
 #include "fetch/shared_downloads.h"
 #include "kit/torch/torch_wheel.h"
 #include "net/index_config.h"
 #include "store/answer_cache.h"
 #include "wheelfile/opened_wheel.h"
-
-#define SCHEMA "wheelsmith.torch-kit/1"
 
 /* ---- version.py ---- */
 
@@ -85,9 +84,10 @@ ws_torch_measured_set_pybind(struct ws_torch_measured *m, const char *internals,
 	}
 }
 
-bool
-ws_torch_measured_look(const char *c10, const char *torch_python, struct ws_arena *a,
-	struct ws_torch_measured *m, struct ws_err *err)
+/* Reads the two libraries: fills cxx11abi and the ids. */
+static bool
+look(const char *c10, const char *torch_python, struct ws_arena *a, struct ws_torch_measured *m,
+	struct ws_err *err)
 {
 	WS_AUTO_ELF struct ws_elf *core = ws_elf_open(c10, a, err);
 	enum ws_cxx11abi abi;
@@ -103,8 +103,9 @@ ws_torch_measured_look(const char *c10, const char *torch_python, struct ws_aren
 	return true;
 }
 
-bool
-ws_torch_measured_check(const struct ws_torch_measured *m, const char *name, struct ws_err *err)
+/* WS_ERR_CONFIG unless it was built with CUDA. @a name is for messages. */
+static bool
+check_cuda(const struct ws_torch_measured *m, const char *name, struct ws_err *err)
 {
 	if (m->cuda) {
 		return true;
@@ -123,43 +124,26 @@ ws_torch_measured_check(const struct ws_torch_measured *m, const char *name, str
 
 /* ---- kit.json ---- */
 
-void
-ws_torch_measured_write(const struct ws_torch_measured *m, struct ws_buf *text)
-{
-	struct ws_json_writer *w = ws_json_begin_object();
-	ws_json_add_text(w, "schema", SCHEMA);
-	ws_json_add_text(w, "version", m->version);
-	ws_json_add_text(w, "cuda", m->cuda);
-	ws_json_add_u64(w, "cxx11abi", (uint64_t)m->cxx11abi);
-	ws_json_add_text(w, "pybind_compiler", m->pybind_compiler);
-	ws_json_add_text(w, "pybind_stdlib", m->pybind_stdlib);
-	ws_json_add_text(w, "pybind_build_abi", m->pybind_build_abi);
-	ws_json_finish(w, WS_JSON_PRETTY, text);
-}
+static const struct ws_field measured_fields[] = {
+	WS_FIXED("schema", "wheelsmith.torch-kit/1"),
+	WS_VALUE("version", struct ws_torch_measured, version, WS_ALWAYS, "\"2.5.1+cu124\""),
+	WS_VALUE("cuda", struct ws_torch_measured, cuda, WS_ALWAYS, "its toolkit"),
+	WS_VALUE("cxx11abi", struct ws_torch_measured, cxx11abi, WS_ALWAYS, "0 or 1"),
+	WS_VALUE("pybind_compiler", struct ws_torch_measured, pybind_compiler, WS_OR_NULL, "\"_gcc\""),
+	WS_VALUE("pybind_stdlib", struct ws_torch_measured, pybind_stdlib, WS_OR_NULL, "likewise"),
+	WS_VALUE(
+		"pybind_build_abi", struct ws_torch_measured, pybind_build_abi, WS_OR_NULL, "likewise"),
+};
+static const struct ws_table measured_table = {NULL, measured_fields, WS_LEN(measured_fields)};
 
 bool
 ws_torch_measured_read(
 	const char *path, struct ws_arena *a, struct ws_torch_measured *m, struct ws_err *err)
 {
-	struct ws_json_doc doc;
-	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
-		return false;
-	}
-	uint64_t abi;
-	*m = (struct ws_torch_measured){
-		.version = ws_json_text(doc.root, "version"),
-		.cuda = ws_json_text(doc.root, "cuda"),
-		.pybind_compiler = ws_json_text(doc.root, "pybind_compiler"),
-		.pybind_stdlib = ws_json_text(doc.root, "pybind_stdlib"),
-		.pybind_build_abi = ws_json_text(doc.root, "pybind_build_abi"),
-	};
-	const char *schema = ws_json_text(doc.root, "schema");
-	if (!ws_same(schema, SCHEMA) || !m->version || !m->cuda
-		|| !ws_json_u64(doc.root, "cxx11abi", &abi) || abi > 1) {
-		return ws_err_set(err, WS_ERR_IO, "'%s' is not the description of a torch kit", path);
-	}
-	m->cxx11abi = (int)abi;
-	return true;
+	*m = (struct ws_torch_measured){0};
+	return ws_table_read_file(path, &measured_table, a, m, err)
+		&& ((m->cxx11abi & ~1) == 0
+			|| ws_err_set(err, WS_ERR_IO, "'%s' is not the description of a torch kit", path));
 }
 
 /* Fills name, version, cuda, cxx11abi, the pybind ids, release and known. A release that the facts
@@ -222,13 +206,9 @@ struct opening {
 static struct ws_digest
 memo_key(const struct opening *o)
 {
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, MAKING);
-	ws_hasher_add_field(h, o->name);
-	ws_hasher_add_field(h, o->file->name);
-	ws_hasher_add_field(h, o->file->sha256);
-	ws_hasher_add_field(h, o->file->sha256[0] ? "" : o->record.hex);
-	return ws_hasher_finish(h);
+	const char *sha256 = o->file->sha256;
+	return ws_digest_fields(
+		MAKING, o->name, o->file->name, sha256, sha256[0] ? "" : o->record.hex, NULL);
 }
 
 /* Its note is RECORD's digest. */
@@ -240,13 +220,6 @@ recall(struct opening *o)
 			   || ws_shared_tree_get(o->fetch, key, o->a, o->tree))
 		&& strcmp(o->tree->name, o->name) == 0 && o->tree->note
 		&& ws_digest_parse(o->tree->note, &o->record);
-}
-
-static bool
-remember(const struct opening *o, struct ws_err *err)
-{
-	o->tree->note = ws_arena_strdup(o->a, o->record.hex);
-	return ws_shared_tree_remember(o->fetch, memo_key(o).hex, o->tree, err);
 }
 
 /* ---- out of the wheel ---- */
@@ -274,8 +247,41 @@ pick_members(const struct ws_zip *zip, const char *scratch, struct ws_arena *a, 
 	return picks;
 }
 
+/* Reads what was taken and adds kit.json. */
 static bool
-check_members(const struct ws_opened_wheel *w, struct ws_err *err)
+measure(const struct opening *o, struct ws_tree_builder *b, const char *scratch, struct ws_err *err)
+{
+	struct ws_torch_measured m;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *name = o->file->name;
+	const char *version_py = ws_path_join(o->a, ws_tree_folder(b), "version.py", NULL);
+	if (!ws_fs_read_at_most(version_py, (size_t)1 << 20, &text, err)
+		|| !ws_torch_measured_parse(ws_buf_str(&text), name, o->a, &m, err)) {
+		return false;
+	}
+	const struct ws_version *wanted = &o->wish->version;
+	struct ws_version found;
+	if (!ws_version_parse(m.version, o->a, &found)
+		|| (wanted->local ? ws_version_cmp(&found, wanted)
+						  : ws_version_cmp_public(&found, wanted))) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds torch '%s'", name, m.version);
+	}
+	const char *c10 = ws_path_join(o->a, scratch, "libc10.so", NULL);
+	const char *python = ws_path_join(o->a, scratch, "libtorch_python.so", NULL);
+	if (!check_cuda(&m, name, err)) {
+		return false;
+	}
+	if (!look(c10, python, o->a, &m, err)) {
+		return ws_err_wrap(err, "'%s'", name);
+	}
+	ws_buf_clear(&text);
+	ws_table_text(&measured_table, &m, WS_JSON_PRETTY, &text);
+	return ws_tree_add_file(b, "kit.json", ws_buf_text(&text), text.len, false, err);
+}
+
+/* Builds the tree and puts it in place. */
+static bool
+make_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_err *err)
 {
 	static const char *const needed[] = {"torch/version.py", "torch/include/torch/extension.h",
 		"torch/lib/libc10.so", "torch/lib/libtorch_python.so"};
@@ -285,66 +291,18 @@ check_members(const struct ws_opened_wheel *w, struct ws_err *err)
 				err, WS_ERR_FETCH, "'%s' has no '%s'; is it torch?", w->name, needed[i]);
 		}
 	}
-	return true;
-}
-
-static bool
-check_version(const struct opening *o, const struct ws_torch_measured *m, struct ws_err *err)
-{
-	const struct ws_version *wanted = &o->wish->version;
-	struct ws_version found;
-	bool same = ws_version_parse(m->version, o->a, &found)
-		&& (wanted->local ? ws_version_cmp(&found, wanted) : ws_version_cmp_public(&found, wanted))
-			== 0;
-	return same
-		|| ws_err_set(err, WS_ERR_FETCH, "'%s' holds torch '%s'", o->file->name, m->version);
-}
-
-/* Reads what was taken and adds kit.json. */
-static bool
-measure(const struct opening *o, struct ws_tree_builder *b, const char *scratch, struct ws_err *err)
-{
-	struct ws_torch_measured m;
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *version = ws_path_join(o->a, ws_tree_folder(b), "version.py", NULL);
-	if (!ws_fs_read_at_most(version, (size_t)1 << 20, &text, err)
-		|| !ws_torch_measured_parse(ws_buf_str(&text), o->file->name, o->a, &m, err)
-		|| !check_version(o, &m, err) || !ws_torch_measured_check(&m, o->file->name, err)) {
-		return false;
-	}
-	const char *c10 = ws_path_join(o->a, scratch, "libc10.so", NULL);
-	const char *python = ws_path_join(o->a, scratch, "libtorch_python.so", NULL);
-	if (!ws_torch_measured_look(c10, python, o->a, &m, err)) {
-		return ws_err_wrap(err, "'%s'", o->file->name);
-	}
-	ws_buf_clear(&text);
-	ws_torch_measured_write(&m, &text);
-	return ws_tree_add_file(b, "kit.json", ws_buf_text(&text), text.len, false, err);
-}
-
-static bool
-fill_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_tree_builder *b,
-	const char *scratch, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	size_t count;
-	struct ws_pick *picks = pick_members(&w->zip, scratch, a, &count);
-	struct ws_member_sink sink = ws_member_sink_make(b, w->name, o->fetch->stop);
-	return ws_opened_wheel_take(w, picks, count, &sink, err) && measure(o, b, scratch, err);
-}
-
-/* Builds the tree and puts it in place. */
-static bool
-make_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_err *err)
-{
 	WS_AUTO_SCRATCH struct ws_scratch scratch;
 	if (!ws_scratch_make(
 			ws_store_path(o->fetch->store, o->a, "partial"), "torch-", o->a, &scratch, err)) {
 		return false;
 	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	size_t count;
+	struct ws_pick *picks = pick_members(&w->zip, scratch.path, a, &count);
 	struct ws_tree_builder *b = ws_tree_begin(o->fetch->store, o->name, o->a, err);
-	bool fine = b && fill_tree(o, w, b, scratch.path, err);
-	if (!fine) {
+	struct ws_member_sink sink = ws_member_sink_make(b, w->name, o->fetch->stop);
+	if (!b || !ws_opened_wheel_take(w, picks, count, &sink, err)
+		|| !measure(o, b, scratch.path, err)) {
 		ws_tree_abandon(b);
 		return false;
 	}
@@ -390,7 +348,9 @@ take_from_wheel(struct opening *o, struct ws_err *err)
 	if (!o->file->sha256[0] && recall(o)) {
 		return true;
 	}
-	if (!check_members(&w, err) || !make_tree(o, &w, err) || !remember(o, err)) {
+	bool made = make_tree(o, &w, err);
+	o->tree->note = ws_arena_strdup(o->a, o->record.hex);
+	if (!made || !ws_shared_tree_remember(o->fetch, memo_key(o).hex, o->tree, err)) {
 		return cure_damage(err);
 	}
 	struct ws_event event = {
@@ -424,24 +384,6 @@ choose_file(struct opening *o, const struct ws_facts *facts, struct ws_err *err)
 	return true;
 }
 
-/* The kit that the lock names, where the store or another host has it: no index is asked. */
-static bool
-find_pinned(struct opening *o)
-{
-	const struct ws_pin_torch *pin = o->wish->pin;
-	if (!pin || !pin->wheel) {
-		return false;
-	}
-	struct ws_index_file *file = WS_NEW(o->a, struct ws_index_file);
-	file->name = pin->wheel;
-	file->sha256 = pin->sha256 ? pin->sha256 : "";
-	o->file = file;
-	if (pin->tree && ws_tree_find(o->fetch->store, o->name, pin->tree, o->a, o->tree)) {
-		return !pin->record || !pin->record[0] || ws_digest_parse(pin->record, &o->record);
-	}
-	return file->sha256[0] && recall(o) && check_record(o, NULL);
-}
-
 bool
 ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	const struct ws_torch_wish *wish, struct ws_arena *a, struct ws_torch_kit *kit,
@@ -449,12 +391,21 @@ ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 {
 	struct opening o = {.fetch = fetch, .wish = wish, .tree = WS_NEW(a, struct ws_tree), .a = a};
 	o.name = ws_arena_printf(a, "torch-%s", wish->version.text);
-	if (!find_pinned(&o)) {
-		if (!choose_file(&o, facts, err)) {
-			return ws_err_wrap(err, "torch %s", wish->version.text);
-		}
-		bool there = o.file->sha256[0] && recall(&o) && check_record(&o, NULL);
-		if (!there && !take_from_wheel(&o, err)) {
+	const struct ws_pin_torch *pin = wish->pin && wish->pin->wheel ? wish->pin : NULL;
+	bool there = false;
+	if (pin) { /* in the store or on another host: no index is asked */
+		struct ws_index_file *file = WS_NEW(a, struct ws_index_file);
+		file->name = pin->wheel;
+		file->sha256 = pin->sha256 ? pin->sha256 : "";
+		o.file = file;
+		there = pin->tree && ws_tree_find(fetch->store, o.name, pin->tree, a, o.tree)
+			? !pin->record || !pin->record[0] || ws_digest_parse(pin->record, &o.record)
+			: file->sha256[0] && recall(&o) && check_record(&o, NULL);
+	}
+	if (!there) {
+		bool chosen = choose_file(&o, facts, err);
+		there = chosen && o.file->sha256[0] && recall(&o) && check_record(&o, NULL);
+		if (!chosen || (!there && !take_from_wheel(&o, err))) {
 			return ws_err_wrap(err, "torch %s", wish->version.text);
 		}
 	}
@@ -486,95 +437,72 @@ static const char question[] =
 	"print(json.dumps({'folder': os.path.abspath(places[0]) if places else None,\n"
 	"                  'looked': looked}))\n";
 
-/* The folder of the package; *folder is NULL without a torch. */
-static bool
-ask(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_arena *a,
-	const char **folder, struct ws_err *err)
+/* The folder of the package; NULL on failure. */
+static const char *
+find_folder(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_arena *a,
+	struct ws_err *err)
 {
 	const char *const argv[] = {python->interpreter, "-c", question, NULL};
 	struct ws_child_order command = {.argv = argv, .env = python->env};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
-	if (!ws_answer_cache_ask(ledger, &command, &answer, err)
-		|| !ws_json_parse(
+	const char *folder = NULL;
+	if (!python->interpreter) {
+		folder = python->purelib ? ws_path_join(a, python->purelib, "torch", NULL) : NULL;
+		folder = folder && ws_fs_is_dir(folder) ? folder : NULL;
+	} else if (ws_answer_cache_ask(ledger, &command, &answer, err)
+		&& ws_json_parse(
 			python->interpreter, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
-		return ws_err_wrap(err, "asking '%s' for its torch", python->interpreter);
+		folder = ws_json_text(doc.root, "folder");
+	} else {
+		ws_err_wrap(err, "asking '%s' for its torch", python->interpreter);
+		return NULL;
 	}
-	*folder = ws_json_text(doc.root, "folder");
-	return true;
-}
-
-static bool
-fail_none(const struct ws_python_kit *python, struct ws_err *err)
-{
-	const char *who = python->interpreter ? python->interpreter : python->include;
-	ws_err_set(err, WS_ERR_CONFIG, "no torch is installed for '%s'", who);
-	ws_err_cure(err, "install one there, or name another Python or a release, installed or not");
-	return ws_err_cure_code(err, WS_CURE_TORCH, "V");
-}
-
-static bool
-find_folder(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_arena *a,
-	const char **folder, struct ws_err *err)
-{
-	*folder = NULL;
-	if (python->interpreter) {
-		return ask(python, ledger, a, folder, err) && (*folder || fail_none(python, err));
+	if (!folder) {
+		ws_err_set(err, WS_ERR_CONFIG, "no torch is installed for '%s'",
+			python->interpreter ? python->interpreter : python->include);
+		ws_err_cure(
+			err, "install one there, or name another Python or a release, installed or not");
+		ws_err_cure_code(err, WS_CURE_TORCH, "V");
 	}
-	const char *guess = python->purelib ? ws_path_join(a, python->purelib, "torch", NULL) : NULL;
-	*folder = guess && ws_fs_is_dir(guess) ? guess : NULL;
-	return *folder || fail_none(python, err);
-}
-
-static bool
-check_headers(const char *folder, struct ws_arena *a, struct ws_err *err)
-{
-	if (ws_fs_exists(ws_path_join(a, folder, "include/torch/extension.h", NULL))) {
-		return true;
-	}
-	ws_err_set(err, WS_ERR_CONFIG, "the torch in '%s' has no headers", folder);
-	return ws_err_cure_code(err, WS_CURE_TORCH, "V");
-}
-
-/* RECORD, written by the installer. Its folder has the wheel's version, and that has a local label
- * on some indexes only. */
-static const char *
-find_record(const char *folder, const struct ws_version *version, struct ws_arena *a)
-{
-	const char *const names[] = {version->text, version->public_text};
-	struct ws_digest digest;
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		const char *record = ws_arena_printf(a, "%s-%s.dist-info/RECORD", folder, names[i]);
-		if (ws_digest_file(record, &digest, NULL, NULL)) {
-			return ws_arena_strdup(a, digest.hex);
-		}
-	}
-	return "";
+	return folder;
 }
 
 bool
 ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
 	struct ws_ledger *ledger, struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err)
 {
-	const char *folder;
 	struct ws_torch_measured m;
 	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!find_folder(python, ledger, a, &folder, err) || !check_headers(folder, a, err)
-		|| !ws_fs_read_at_most(
-			ws_path_join(a, folder, "version.py", NULL), (size_t)1 << 20, &text, err)
-		|| !ws_torch_measured_parse(ws_buf_str(&text), folder, a, &m, err)
-		|| !ws_torch_measured_check(&m, folder, err)) {
+	const char *folder = find_folder(python, ledger, a, err);
+	if (!folder) {
 		return false;
+	}
+	if (!ws_fs_exists(ws_path_join(a, folder, "include/torch/extension.h", NULL))) {
+		ws_err_set(err, WS_ERR_CONFIG, "the torch in '%s' has no headers", folder);
+		return ws_err_cure_code(err, WS_CURE_TORCH, "V");
 	}
 	const char *lib = ws_path_join(a, folder, "lib", NULL);
 	const char *c10 = ws_path_join(a, lib, "libc10.so", NULL);
 	const char *torch_python = ws_path_join(a, lib, "libtorch_python.so", NULL);
 	*kit = (struct ws_torch_kit){
 		.path = folder, .wheel_sha256 = "", .record_sha256 = "", .library_path = lib};
-	if (!ws_torch_measured_look(c10, torch_python, a, &m, err)
+	if (!ws_fs_read_at_most(
+			ws_path_join(a, folder, "version.py", NULL), (size_t)1 << 20, &text, err)
+		|| !ws_torch_measured_parse(ws_buf_str(&text), folder, a, &m, err)
+		|| !check_cuda(&m, folder, err) || !look(c10, torch_python, a, &m, err)
 		|| !apply_rules(facts, &m, a, kit, err)) {
 		return false;
 	}
-	kit->record_sha256 = find_record(folder, &kit->version, a);
+	/* RECORD, written by the installer. Its folder has the wheel's version, and that has a local
+	 * label on some indexes only. */
+	const char *const versions[] = {kit->version.text, kit->version.public_text};
+	for (size_t i = 0; i < WS_LEN(versions) && !kit->record_sha256[0]; i++) {
+		struct ws_digest digest;
+		const char *record = ws_arena_printf(a, "%s-%s.dist-info/RECORD", folder, versions[i]);
+		if (ws_digest_file(record, &digest, NULL, NULL)) {
+			kit->record_sha256 = ws_arena_strdup(a, digest.hex);
+		}
+	}
 	return true;
 }

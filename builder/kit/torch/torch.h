@@ -80,20 +80,9 @@ struct ws_torch_measured {
 bool ws_torch_measured_parse(struct ws_str version_py, const char *name, struct ws_arena *a,
 	struct ws_torch_measured *m, struct ws_err *err);
 
-/** Reads the two libraries: fills cxx11abi and the ids. */
-bool ws_torch_measured_look(const char *c10, const char *torch_python, struct ws_arena *a,
-	struct ws_torch_measured *m, struct ws_err *err);
-
 /** Takes pybind11's ids from "__pybind11_internals_v4_gcc_libstdcpp_cxxabi1011__"; NULL is fine. */
 void ws_torch_measured_set_pybind(
 	struct ws_torch_measured *m, const char *internals, struct ws_arena *a);
-
-/** WS_ERR_CONFIG unless it was built with CUDA. @a name is for messages. */
-bool ws_torch_measured_check(
-	const struct ws_torch_measured *m, const char *name, struct ws_err *err);
-
-/** Appends kit.json's text. */
-void ws_torch_measured_write(const struct ws_torch_measured *m, struct ws_buf *text);
 
 /** Reads a kit.json. */
 bool ws_torch_measured_read(

@@ -8,43 +8,26 @@
 
 #define PACKAGE "torch"
 
-static bool
-is_for(const struct ws_wheel_name *name, const struct ws_machine *machine)
-{
-	for (size_t i = 0; i < name->platform_count; i++) {
-		const char *platform = name->platforms[i];
-		bool linux_tag =
-			ws_starts_with(platform, "linux_") || ws_starts_with(platform, "manylinux");
-		if (linux_tag && ws_ends_with(platform, machine->name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* torch names one CPython and its own ABI: "cp313-cp313t". */
-static bool
-read_python(const struct ws_wheel_name *name, struct ws_python_tag *python)
-{
-	return name->python_count == 1 && name->abi_count == 1 && ws_starts_with(name->pythons[0], "cp")
-		&& ws_python_tag_parse(name->abis[0], python);
-}
-
+/* False for a wheel of another system or interpreter. */
 static bool
 take_wheel(const struct ws_index_wheel *from, const struct ws_machine *machine,
 	struct ws_torch_wheel *wheel)
 {
-	*wheel = (struct ws_torch_wheel){.file = from->file, .version = from->name.version};
-	return is_for(&from->name, machine) && read_python(&from->name, &wheel->python);
+	const struct ws_wheel_name *name = &from->name;
+	*wheel = (struct ws_torch_wheel){.file = from->file, .version = name->version};
+	bool here = false;
+	for (size_t i = 0; i < name->platform_count && !here; i++) {
+		const char *platform = name->platforms[i];
+		here = (ws_starts_with(platform, "linux_") || ws_starts_with(platform, "manylinux"))
+			&& ws_ends_with(platform, machine->name);
+	}
+	/* torch names one CPython and its own ABI: "cp313-cp313t". */
+	return here && name->python_count == 1 && name->abi_count == 1
+		&& ws_starts_with(name->pythons[0], "cp")
+		&& ws_python_tag_parse(name->abis[0], &wheel->python);
 }
 
 /* ---- which build ---- */
-
-static unsigned long
-cuda_number(const char *label)
-{
-	return ws_starts_with(label, "cu") ? strtoul(label + 2, NULL, 10) : 0;
-}
 
 /* How much a build is wanted by somebody who named none: "cpu", "rocm6.2" and the like never. */
 static unsigned long
@@ -53,23 +36,8 @@ worth_of(const char *label, const char *standard)
 	if (!label) {
 		return ULONG_MAX;
 	}
-	return strcmp(label, standard) == 0 ? ULONG_MAX - 1 : cuda_number(label);
-}
-
-/* The local label of the build to take from these wheels, NULL for the one without. */
-static const char *
-choose_build(const ws_torch_wheel_list *all, const char *standard)
-{
-	const char *best = "";
-	unsigned long worth = 0;
-	for (size_t i = 0; i < all->len; i++) {
-		const char *label = all->at[i].version.local;
-		if (worth_of(label, standard) > worth) {
-			worth = worth_of(label, standard);
-			best = label;
-		}
-	}
-	return best;
+	unsigned long cuda = ws_starts_with(label, "cu") ? strtoul(label + 2, NULL, 10) : 0;
+	return strcmp(label, standard) == 0 ? ULONG_MAX - 1 : cuda;
 }
 
 static int
@@ -81,13 +49,6 @@ cmp_python(const struct ws_python_tag *x, const struct ws_python_tag *y)
 	return x->free_threaded - y->free_threaded;
 }
 
-/* A file that was not yanked before one that was, then by name: indexes may have both. */
-static bool
-goes_before(const struct ws_index_file *x, const struct ws_index_file *y)
-{
-	return x->is_yanked != y->is_yanked ? !x->is_yanked : strcmp(x->name, y->name) < 0;
-}
-
 static void
 insert(ws_torch_wheel_list *list, const struct ws_torch_wheel *wheel, struct ws_arena *a)
 {
@@ -96,7 +57,9 @@ insert(ws_torch_wheel_list *list, const struct ws_torch_wheel *wheel, struct ws_
 		at++;
 	}
 	if (at < list->len && cmp_python(&list->at[at].python, &wheel->python) == 0) {
-		if (goes_before(wheel->file, list->at[at].file)) {
+		/* A file that was not yanked before one that was, then by name: indexes may have both. */
+		const struct ws_index_file *x = wheel->file, *y = list->at[at].file;
+		if (x->is_yanked != y->is_yanked ? y->is_yanked : strcmp(x->name, y->name) < 0) {
 			list->at[at] = *wheel;
 		}
 		return;
@@ -106,32 +69,7 @@ insert(ws_torch_wheel_list *list, const struct ws_torch_wheel *wheel, struct ws_
 	list->at[at] = *wheel;
 }
 
-static void
-take_build(const ws_torch_wheel_list *all, const char *label, struct ws_arena *a,
-	ws_torch_wheel_list *wheels)
-{
-	for (size_t i = 0; i < all->len; i++) {
-		if (ws_same(all->at[i].version.local, label)) {
-			insert(wheels, &all->at[i], a);
-		}
-	}
-}
-
 /* ---- what there is instead ---- */
-
-static bool
-has_wheel(const char *file, const struct ws_machine *machine, struct ws_arena *a,
-	struct ws_version *version)
-{
-	struct ws_index_wheel found = {0};
-	struct ws_torch_wheel wheel;
-	const char *why;
-	if (!ws_ends_with(file, ".whl") || !ws_wheel_name_parse(file, a, &found.name, &why)) {
-		return false;
-	}
-	*version = found.name.version;
-	return take_wheel(&found, machine, &wheel);
-}
 
 typedef WS_VEC(struct ws_version) version_list;
 
@@ -148,13 +86,19 @@ list_releases(const struct ws_index_page *const *pages, size_t count,
 	const struct ws_version *wanted, const struct ws_machine *machine, size_t *any,
 	struct ws_arena *a)
 {
-	version_list all = {0}, once = {0};
+	version_list all = {0};
 	for (size_t i = 0; i < count; i++) {
 		for (size_t k = 0; k < pages[i]->count; k++) {
-			struct ws_version version = {0};
-			bool here = has_wheel(pages[i]->files[k].name, machine, a, &version);
-			*any += version.text && ws_version_cmp_public(&version, wanted) == 0;
-			if (here && (wanted->local || ws_version_parse(version.public_text, a, &version))) {
+			const char *file = pages[i]->files[k].name, *why;
+			struct ws_index_wheel found = {0};
+			struct ws_torch_wheel wheel;
+			if (!ws_ends_with(file, ".whl") || !ws_wheel_name_parse(file, a, &found.name, &why)) {
+				continue;
+			}
+			struct ws_version version = found.name.version;
+			*any += ws_version_cmp_public(&version, wanted) == 0;
+			if (take_wheel(&found, machine, &wheel)
+				&& (wanted->local || ws_version_parse(version.public_text, a, &version))) {
 				*ws_vec_push(&all, a) = version;
 			}
 		}
@@ -162,12 +106,14 @@ list_releases(const struct ws_index_page *const *pages, size_t count,
 	if (all.len > 1) {
 		qsort(all.at, all.len, sizeof(*all.at), cmp_versions);
 	}
+	size_t once = 0;
 	for (size_t i = 0; i < all.len; i++) {
-		if (i == 0 || ws_version_cmp(&all.at[i], &all.at[i - 1]) != 0) {
-			*ws_vec_push(&once, a) = all.at[i];
+		if (i == 0 || ws_version_cmp(&all.at[i], &all.at[once - 1]) != 0) {
+			all.at[once++] = all.at[i];
 		}
 	}
-	return once;
+	all.len = once;
+	return all;
 }
 
 /* Two below and two above. */
@@ -221,16 +167,6 @@ fail_none(const struct ws_fetch *fetch, const struct ws_index_list *list,
 	return false;
 }
 
-/* ---- */
-
-/* Whether "2.5.1+cu124" is, by the facts, what the wheels without a label are. */
-static bool
-is_standard(const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a)
-{
-	const struct ws_torch_release *release = ws_facts_torch(facts, version);
-	return release && ws_same(version->local, ws_cuda_label(release->standard.cuda, a));
-}
-
 static bool
 list_wheels(const struct ws_fetch *fetch, const struct ws_index_list *list,
 	const struct ws_version *version, const struct ws_machine *machine, struct ws_arena *a,
@@ -256,6 +192,9 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	ws_torch_wheel_list *wheels, struct ws_err *err)
 {
 	struct ws_index_list list = ws_index_config_list(fetch->indexes, PACKAGE, a);
+	const struct ws_torch_release *release = ws_facts_torch(facts, version);
+	const char *standard = release ? ws_cuda_label(release->standard.cuda, a) : "";
+	const char *build = version->local;
 	ws_torch_wheel_list all = {0};
 	if (list.count == 0) {
 		ws_err_set(err, WS_ERR_CONFIG, "no package index is configured");
@@ -264,19 +203,29 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	if (!list_wheels(fetch, &list, version, machine, a, &all, err)) {
 		return false;
 	}
-	if (all.len == 0 && is_standard(facts, version, a)) {
+	if (all.len == 0 && ws_same(version->local, standard)) {
+		/* "2.5.1+cu124" is, by the facts, what the wheels without a label are. */
 		struct ws_version plain;
 		if (!ws_version_parse(version->public_text, a, &plain)
 			|| !list_wheels(fetch, &list, &plain, machine, a, &all, err)) {
 			return false;
 		}
-		take_build(&all, NULL, a, wheels);
-	} else if (version->local) {
-		take_build(&all, version->local, a, wheels);
-	} else {
-		const struct ws_torch_release *release = ws_facts_torch(facts, version);
-		const char *standard = release ? ws_cuda_label(release->standard.cuda, a) : "";
-		take_build(&all, choose_build(&all, standard), a, wheels);
+		build = NULL;
+	} else if (!version->local) {
+		unsigned long worth = 0;
+		build = "";
+		for (size_t i = 0; i < all.len; i++) {
+			const char *label = all.at[i].version.local;
+			if (worth_of(label, standard) > worth) {
+				worth = worth_of(label, standard);
+				build = label;
+			}
+		}
+	}
+	for (size_t i = 0; i < all.len; i++) {
+		if (ws_same(all.at[i].version.local, build)) {
+			insert(wheels, &all.at[i], a);
+		}
 	}
 	return wheels->len > 0 || fail_none(fetch, &list, version, machine, a, err);
 }
