@@ -32,14 +32,13 @@ parse(struct ws_session *s, struct ws_doctor *d, bool *remote, int argc, const c
 static bool
 find_python(struct ws_doctor *d, struct ws_err *err)
 {
-	struct ws_python_places places = ws_python_places_standard(d->env, d->a);
 	struct ws_python_tag tag;
 	struct ws_python_kit kit;
 	if (!d->python || !ws_python_tag_parse(d->python, &tag)) {
 		d->python = d->python ? ws_typed_python(d->env, d->python, d->a) : NULL;
 		return true;
 	}
-	if (!ws_python_find(&places, &tag, d->a, &kit, err)) {
+	if (!ws_python_find(d->env, &tag, d->a, &kit, err)) {
 		return false;
 	}
 	d->python = kit.interpreter;

@@ -258,7 +258,6 @@ add_python(
 void
 ws_doctor_pythons(struct ws_doctor *d)
 {
-	struct ws_python_places places = ws_python_places_standard(d->env, d->a);
 	WS_AUTO_BUF struct ws_buf old = {0};
 	ws_python_list found = {0};
 	struct ws_err err = {0};
@@ -266,7 +265,7 @@ ws_doctor_pythons(struct ws_doctor *d)
 	if (d->python) {
 		*ws_vec_push(&found, d->a) = (struct ws_python_kit){.interpreter = d->python};
 	} else {
-		ws_python_list_all(&places, d->a, &found);
+		ws_python_list_all(d->env, d->a, &found);
 	}
 	ws_rows_list(&d->rows, "pythons[]");
 	for (size_t i = found.len; i-- > 0;) { /* the newest first */
@@ -287,12 +286,11 @@ ws_doctor_pythons(struct ws_doctor *d)
 void
 ws_doctor_torch(struct ws_doctor *d)
 {
-	struct ws_python_places places = ws_python_places_standard(d->env, d->a);
 	struct ws_python_kit host;
 	struct ws_torch_kit torch;
 	struct ws_err err = {0};
 	bool known = d->python ? ws_python_ask(d->env, d->python, d->a, &host, &err)
-						   : ws_python_find_host(&places, d->a, &host, &err);
+						   : ws_python_find_host(d->env, d->a, &host, &err);
 	bool has = known && ws_torch_open_installed(d->facts, &host, NULL, d->a, &torch, &err);
 	const char *why = ws_arena_strdup(d->a, err.text);
 	ws_rows_add(&d->rows, "torch", has ? NULL : "{why_none}\nbuilding does not need it",

@@ -38,7 +38,7 @@ add_python(
 		add_file(a, include, "Python.h", "", 0644);
 	}
 	const char *text = ws_arena_printf(a,
-		"#!/bin/sh\necho %s >> %s/asked\ncat <<END\n"
+		"#!/bin/sh\necho %s >> %s/asked\n/bin/cat <<END\n"
 		"{\"implementation\": \"cpython\", \"version\": {\"major\": 3, \"minor\": %u, \"micro\": "
 		"%d,"
 		" \"releaselevel\": \"final\", \"serial\": 0}, \"free_threaded\": %s,"
@@ -60,10 +60,10 @@ read_file(struct ws_arena *a, const char *root, const char *below)
 
 /* "3.11.7 /bin/python3.11", a line each. */
 static const char *
-list_text(struct ws_arena *a, const struct ws_python_places *places, const char *root)
+list_text(struct ws_arena *a, const struct ws_user_env *env, const char *root)
 {
 	ws_python_list list = {0};
-	ws_python_list_all(places, a, &list);
+	ws_python_list_all(env, a, &list);
 	WS_AUTO_BUF struct ws_buf b = {0};
 	for (size_t i = 0; i < list.len; i++) {
 		ws_buf_printf(&b, "%s%s %s\n", list.at[i].version, list.at[i].tag.free_threaded ? "t" : "",
@@ -83,16 +83,16 @@ tag_of(const char *text)
 WS_TEST(the_real_python_of_this_host_answers)
 {
 	struct ws_err err;
-	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
+	const struct ws_user_env *env = ws_test_env();
 	struct ws_python_kit kit, again;
-	assert_ok(ws_python_find_host(&places, a, &kit, &err), err);
+	assert_ok(ws_python_find_host(env, a, &kit, &err), err);
 	assert_int_equal(kit.tag.major, 3);
 	assert_true(kit.interpreter[0] == '/' && kit.include[0] == '/' && kit.purelib[0] == '/');
 	assert_true(ws_fs_exists(kit.interpreter) && ws_fs_exists(kit.library));
 	const char *tag = ws_arena_printf(
 		a, ".cpython-%u%u%s-", kit.tag.major, kit.tag.minor, kit.tag.free_threaded ? "t" : "");
 	assert_contains(kit.ext_suffix, tag);
-	assert_ok(ws_python_find(&places, &kit.tag, a, &again, &err), err);
+	assert_ok(ws_python_find(env, &kit.tag, a, &again, &err), err);
 	assert_int_equal(again.tag.minor, kit.tag.minor);
 }
 
@@ -100,9 +100,9 @@ WS_TEST(the_real_python_of_this_host_answers)
 WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 {
 	struct ws_err err;
-	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
+	const struct ws_user_env *env = ws_test_env();
 	ws_python_list list = {0};
-	ws_python_list_all(&places, a, &list);
+	ws_python_list_all(env, a, &list);
 	size_t answered = 0;
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_python_kit asked, found;
@@ -110,7 +110,7 @@ WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 			continue; /* listed by its folder, broken */
 		}
 		assert_string_equal(asked.version, list.at[i].version);
-		assert_ok(ws_python_find(&places, &list.at[i].tag, a, &found, &err), err);
+		assert_ok(ws_python_find(env, &list.at[i].tag, a, &found, &err), err);
 		assert_int_equal(found.tag.minor, list.at[i].tag.minor);
 		answered++;
 	}
@@ -120,9 +120,9 @@ WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 WS_TEST(a_venv_has_its_own_site_packages_and_the_headers_of_its_base)
 {
 	struct ws_err err;
-	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
+	const struct ws_user_env *env = ws_test_env();
 	struct ws_python_kit base, venv;
-	assert_ok(ws_python_find_host(&places, a, &base, &err), err);
+	assert_ok(ws_python_find_host(env, a, &base, &err), err);
 	const char *folder = ws_path_join(a, ws_test_dir(a), "venv", NULL);
 	const char *const argv[] = {base.interpreter, "-m", "venv", "--without-pip", folder, NULL};
 	WS_AUTO_BUF struct ws_buf out = {0};
@@ -186,8 +186,20 @@ WS_TEST(a_program_that_is_not_python_is_refused)
 	assert_contains(err.text, "No such file");
 }
 
+/* @a pyenv may be NULL. */
+static const struct ws_user_env *
+env_of(struct ws_arena *a, const char *path, const char *pyenv)
+{
+	const char **vars = WS_NEW_N(a, const char *, 3);
+	struct ws_user_env *env = WS_NEW(a, struct ws_user_env);
+	vars[0] = ws_arena_printf(a, "PATH=%s", path);
+	vars[1] = pyenv ? ws_arena_printf(a, "PYENV_ROOT=%s", pyenv) : NULL;
+	*env = (struct ws_user_env){.vars = vars, .root = ""};
+	return env;
+}
+
 /* One host with a Python in every kind of place. */
-static struct ws_python_places
+static const struct ws_user_env *
 make_places(struct ws_arena *a, const char *root)
 {
 	add_python(a, root, "pyenv/versions/3.9.18/bin/python3.9", "3.9.18", true);
@@ -207,18 +219,17 @@ make_places(struct ws_arena *a, const char *root)
 	add_file(a, root, "bin/python3.7", "#!/bin/sh\nexit 1\n", 0755);
 	assert_int_equal(symlink("python3.11", ws_path_join(a, root, "bin/python3", NULL)), 0);
 	add_python(a, root, "bin2/python", "3.15.0", true);
-	return (struct ws_python_places){
-		.path_variable = ws_arena_printf(a,
-			"%s/pyenv/shims:%s/local:%s/old:%s/bin:relative:%s/bin2", root, root, root, root, root),
-		.pyenv = ws_path_join(a, root, "pyenv", NULL),
-	};
+	return env_of(a,
+		ws_arena_printf(a, "%s/pyenv/shims:%s/local:%s/old:%s/bin:relative:%s/bin2", root, root,
+			root, root, root),
+		ws_path_join(a, root, "pyenv", NULL));
 }
 
 WS_TEST(every_place_is_listed_and_few_are_asked)
 {
 	const char *root = ws_test_dir(a);
-	struct ws_python_places places = make_places(a, root);
-	assert_string_equal(list_text(a, &places, root),
+	const struct ws_user_env *env = make_places(a, root);
+	assert_string_equal(list_text(a, env, root),
 		"3.8.20 old/python3.8\n"
 		"3.9.18 pyenv/versions/3.9.18/bin/python3.9\n"
 		"3.10.4 pyenv/versions/miniconda3-latest/bin/python3.10\n"
@@ -233,8 +244,7 @@ WS_TEST(every_place_is_listed_and_few_are_asked)
 	assert_string_equal(read_file(a, root, "asked"),
 		"pyenv/versions/miniconda3-latest/bin/python3.10\nlocal/python3.13t\nold/python3.8\n"
 		"bin/python3.11\nbin2/python\n");
-	struct ws_python_places none = {0};
-	assert_string_equal(list_text(a, &none, root), "");
+	assert_string_equal(list_text(a, NULL, root), "");
 }
 
 WS_TEST(the_newest_patch_with_headers_is_found_and_others_are_not_asked)
@@ -242,20 +252,21 @@ WS_TEST(the_newest_patch_with_headers_is_found_and_others_are_not_asked)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	struct ws_python_places places = make_places(a, root);
+	const struct ws_user_env *env = make_places(a, root);
 	struct ws_python_tag tag = tag_of("3.11");
-	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);
+	assert_ok(ws_python_find(env, &tag, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.11.10");
 	assert_string_equal(
 		read_file(a, root, "asked"), "pyenv/versions/3.11.10/bin/python3.11\nbin/python3.11\n");
 
 	/* A newer one that has no headers does not win. */
 	add_python(a, root, "bin3/python3.11", "3.11.99", false);
-	places.path_variable = ws_path_join(a, root, "bin3", NULL);
-	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);
+	const char *bin3 = ws_path_join(a, root, "bin3", NULL);
+	env = env_of(a, bin3, ws_path_join(a, root, "pyenv", NULL));
+	assert_ok(ws_python_find(env, &tag, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.11.10");
-	places.pyenv = NULL;
-	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);
+	env = env_of(a, bin3, NULL);
+	assert_ok(ws_python_find(env, &tag, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.11.99");
 }
 
@@ -264,19 +275,19 @@ WS_TEST(free_threaded_builds_are_another_tag)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	struct ws_python_places places = make_places(a, root);
+	const struct ws_user_env *env = make_places(a, root);
 	struct ws_python_tag tag = tag_of("3.13t");
-	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);
+	assert_ok(ws_python_find(env, &tag, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.13.5");
 	assert_true(kit.tag.free_threaded);
 	assert_string_equal(kit.ext_suffix, ".cpython-313t-x86_64-linux-gnu.so");
 	tag = tag_of("3.13");
-	assert_fails(ws_python_find(&places, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_python_find(env, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
 	/* uv's python3.13 in a folder on PATH may be one. */
 	add_python(a, root, "bin4/python3.13", "3.13.7t", true);
-	places = (struct ws_python_places){.path_variable = ws_path_join(a, root, "bin4", NULL)};
+	env = env_of(a, ws_path_join(a, root, "bin4", NULL), NULL);
 	tag = tag_of("3.13t");
-	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);
+	assert_ok(ws_python_find(env, &tag, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.13.7");
 }
 
@@ -285,21 +296,21 @@ WS_TEST(a_version_that_is_not_there_names_those_that_are)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	struct ws_python_places places = make_places(a, root);
+	const struct ws_user_env *env = make_places(a, root);
 	struct ws_python_tag tag = tag_of("3.13");
-	assert_fails(ws_python_find(&places, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_python_find(env, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text,
 		"no Python 3.13 on this host: there is 3.8, 3.9, 3.10, 3.11, 3.12, "
 		"3.13t, 3.14t, 3.15");
 	assert_contains(err.cure, "uv python install 3.13");
 	/* a broken interpreter is distinguished from a missing one. */
 	tag = tag_of("3.7");
-	assert_fails(ws_python_find(&places, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_python_find(env, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "no Python 3.7 on this host: there is 3.8");
 	assert_contains(err.cure, "bin/python3.7' does not answer like a Python interpreter");
 	/* "python" alone does not say what it is, and is asked. */
 	tag = tag_of("3.15");
-	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);
+	assert_ok(ws_python_find(env, &tag, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.15.0");
 }
 
@@ -308,12 +319,12 @@ WS_TEST(the_host_s_python_is_the_first_on_path)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	struct ws_python_places places = make_places(a, root);
-	assert_ok(ws_python_find_host(&places, a, &kit, &err), err);
+	const struct ws_user_env *env = make_places(a, root);
+	assert_ok(ws_python_find_host(env, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.11.4");
-	places.path_variable = ws_path_join(a, root, "bin2", NULL);
-	assert_ok(ws_python_find_host(&places, a, &kit, &err), err);
+	env = env_of(a, ws_path_join(a, root, "bin2", NULL), NULL);
+	assert_ok(ws_python_find_host(env, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.15.0");
-	places.path_variable = "/nowhere";
-	assert_fails(ws_python_find_host(&places, a, &kit, &err), err, WS_ERR_CONFIG);
+	env = env_of(a, "/nowhere", NULL);
+	assert_fails(ws_python_find_host(env, a, &kit, &err), err, WS_ERR_CONFIG);
 }

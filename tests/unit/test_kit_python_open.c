@@ -203,11 +203,10 @@ preprocess(const struct ws_python_kit *kit, const char *compiler, struct ws_aren
 WS_TEST(the_real_headers_of_this_host_compile_from_their_trees)
 {
 	struct scene s = open_scene(a);
-	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
 	ws_hostcc_list compilers = {0};
 	ws_hostcc_list_all(NULL, "", "", NULL, a, &compilers);
 	ws_python_list list = {0};
-	ws_python_list_all(&places, a, &list);
+	ws_python_list_all(ws_test_env(), a, &list);
 	assert_true(compilers.len > 0 && list.len > 0);
 	size_t opened = 0;
 	for (size_t i = 0; i < list.len; i++) {

@@ -3,7 +3,7 @@
  * from the PEP: abi.extension_suffix is missing without a shared libpython (Debian 3.14.10), so the
  * first of suffixes.extensions is used then. Which interpreters to ask is decided in find.c. */
 #include "base/fs.h"
-#include "base/json.h"
+#include "base/table.h"
 #include "kit/python/python.h"
 #include "store/answer_cache.h"
 
@@ -11,133 +11,131 @@
 
 #include <fcntl.h>
 
-/* ---- what every answer must hold, and build-details.json ---- */
+/* ---- the two kinds of answers ---- */
 
-/* The parts of an answer that are not copied into the kit as they are. */
+/* Members of a kind that has no such key are NULL or 0. */
 struct reply {
-	const char *path;              /* source of the answer, for messages */
-	const char *implementation;    /* "cpython"; NULL: not said */
-	const struct ws_json *version; /* major, minor, micro, releaselevel, serial */
+	const char *implementation; /* "cpython" */
+	unsigned major, minor, micro, serial;
+	const char *level; /* of sys.version_info.releaselevel: "candidate" */
 	bool free_threaded;
 	const char *multiarch; /* "x86_64-linux-gnu"; NULL or "": not said */
+	const char *executable, *include, *ext_suffix, *library, *purelib;
+	/* Of build-details.json. */
+	const char *schema, *base, *interpreter;
+	const char *const *flags, *const *suffixes;
+	size_t flag_count, suffix_count;
 };
 
+static const struct ws_field version_fields[] = {
+	WS_VALUE("major", struct reply, major, WS_ALWAYS, ""),
+	WS_VALUE("minor", struct reply, minor, WS_ALWAYS, ""),
+	WS_VALUE("micro", struct reply, micro, WS_ALWAYS, ""),
+	WS_VALUE("releaselevel", struct reply, level, WS_FIELD_NULL, ""),
+	WS_VALUE("serial", struct reply, serial, WS_FIELD_NULL, ""),
+};
+static const struct ws_table version_table = {NULL, version_fields, WS_LEN(version_fields)};
+
+/* Of an interpreter. */
+static const struct ws_field answer_fields[] = {
+	WS_VALUE("implementation", struct reply, implementation, WS_ALWAYS, ""),
+	WS_PART("version", version_table, WS_ALWAYS, ""),
+	WS_VALUE("free_threaded", struct reply, free_threaded, WS_FIELD_NULL, ""),
+	WS_VALUE("executable", struct reply, executable, WS_FIELD_NULL, ""),
+	WS_VALUE("include", struct reply, include, WS_FIELD_NULL, ""),
+	WS_VALUE("multiarch", struct reply, multiarch, WS_FIELD_NULL, ""),
+	WS_VALUE("ext_suffix", struct reply, ext_suffix, WS_FIELD_NULL, ""),
+	WS_VALUE("library", struct reply, library, WS_FIELD_NULL, ""),
+	WS_VALUE("purelib", struct reply, purelib, WS_FIELD_NULL, ""),
+};
+static const struct ws_table answer_table = {NULL, answer_fields, WS_LEN(answer_fields)};
+
+/* Of PEP 739. */
+static const struct ws_field implementation_fields[] = {
+	WS_VALUE("name", struct reply, implementation, WS_ALWAYS, ""),
+	WS_PART("version", version_table, WS_ALWAYS, ""),
+	WS_VALUE("_multiarch", struct reply, multiarch, WS_FIELD_NULL, ""),
+};
+static const struct ws_table implementation_table = {
+	NULL, implementation_fields, WS_LEN(implementation_fields)};
+static const struct ws_field abi_fields[] = {
+	WS_LIST("flags", struct reply, flags, flag_count, WS_FIELD_NULL, ""),
+	WS_VALUE("extension_suffix", struct reply, ext_suffix, WS_FIELD_NULL, ""),
+};
+static const struct ws_table abi_table = {NULL, abi_fields, WS_LEN(abi_fields)};
+static const struct ws_field suffixes_field =
+	WS_LIST("extensions", struct reply, suffixes, suffix_count, WS_FIELD_NULL, "");
+static const struct ws_table suffixes_table = {NULL, &suffixes_field, 1};
+static const struct ws_field libpython_field =
+	WS_VALUE("dynamic", struct reply, library, WS_FIELD_NULL, "");
+static const struct ws_table libpython_table = {NULL, &libpython_field, 1};
+static const struct ws_field c_api_field =
+	WS_VALUE("headers", struct reply, include, WS_FIELD_NULL, "");
+static const struct ws_table c_api_table = {NULL, &c_api_field, 1};
+static const struct ws_field details_fields[] = {
+	WS_VALUE("schema_version", struct reply, schema, WS_ALWAYS, ""),
+	WS_VALUE("base_prefix", struct reply, base, WS_FIELD_NULL, ""),
+	WS_VALUE("base_interpreter", struct reply, interpreter, WS_FIELD_NULL, ""),
+	WS_PART("implementation", implementation_table, WS_ALWAYS, ""),
+	WS_PART("abi", abi_table, WS_FIELD_NULL, ""),
+	WS_PART("suffixes", suffixes_table, WS_FIELD_NULL, ""),
+	WS_PART("libpython", libpython_table, WS_FIELD_NULL, ""),
+	WS_PART("c_api", c_api_table, WS_FIELD_NULL, ""),
+};
+static const struct ws_table details_table = {NULL, details_fields, WS_LEN(details_fields)};
+
+/* Refuses what is not CPython 3 and what lacks include or ext_suffix (WS_ERR_CONFIG). @a path is
+ * the source of the answer, for messages. */
 static bool
-number_of(const struct ws_json *version, const char *key, unsigned *number)
+accept_answer(const char *path, const struct reply *reply, struct ws_arena *a,
+	struct ws_python_kit *kit, struct ws_err *err)
 {
-	uint64_t value;
-	if (!ws_json_u64(version, key, &value) || value > 999) {
-		return false;
+	static const char *const levels[][2] = {{"alpha", "a"}, {"beta", "b"}, {"candidate", "rc"}};
+	const char *version = ws_arena_printf(a, "%u.%u.%u", reply->major, reply->minor, reply->micro);
+	for (size_t i = 0; i < WS_LEN(levels); i++) {
+		if (ws_same(reply->level, levels[i][0])) {
+			version = ws_arena_printf(a, "%s%s%u", version, levels[i][1], reply->serial);
+		}
 	}
-	*number = (unsigned)value;
-	return true;
-}
-
-/* "a", "b", "rc" of sys.version_info.releaselevel; "" for a final release. */
-static const char *
-level_letters(const char *level)
-{
-	return !level                         ? ""
-		: strcmp(level, "alpha") == 0     ? "a"
-		: strcmp(level, "beta") == 0      ? "b"
-		: strcmp(level, "candidate") == 0 ? "rc"
-										  : "";
-}
-
-static bool
-read_version(const struct reply *reply, struct ws_arena *a, struct ws_python_kit *kit)
-{
-	unsigned micro, serial = 0;
-	if (!number_of(reply->version, "major", &kit->tag.major)
-		|| !number_of(reply->version, "minor", &kit->tag.minor)
-		|| !number_of(reply->version, "micro", &micro)) {
-		return false;
-	}
-	kit->tag.free_threaded = reply->free_threaded;
-	const char *level = level_letters(ws_json_text(reply->version, "releaselevel"));
-	number_of(reply->version, "serial", &serial);
-	kit->version = ws_arena_printf(a, "%u.%u.%u", kit->tag.major, kit->tag.minor, micro);
-	if (level[0]) {
-		kit->version = ws_arena_printf(a, "%s%s%u", kit->version, level, serial);
-	}
-	return true;
-}
-
-/* Debian's pyconfig.h includes <x86_64-linux-gnu/python3.11/pyconfig.h>. */
-static const char *
-find_platform_include(const char *include, const char *multiarch, struct ws_arena *a)
-{
-	if (!multiarch || !multiarch[0] || !ws_path_is_inside(multiarch)) {
-		return NULL;
-	}
-	const char *folder =
-		ws_path_join(a, ws_path_dir(a, include), multiarch, ws_path_base(include), NULL);
-	return ws_fs_is_dir(folder) ? folder : NULL;
-}
-
-/* Fills tag, version and platform_include of @a kit, whose other members are set. Refuses what is
- * not CPython 3 and what lacks include or ext_suffix (WS_ERR_CONFIG). */
-static bool
-accept_answer(
-	const struct reply *reply, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
-{
-	if (!reply->implementation || !read_version(reply, a, kit)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' does not say which Python it is", reply->path);
-	}
-	if (strcmp(reply->implementation, "cpython") != 0 || kit->tag.major != 3) {
-		ws_err_set(err, WS_ERR_CONFIG, "'%s' is %s %s, not CPython 3", reply->path,
-			reply->implementation, kit->version);
+	if (strcmp(reply->implementation, "cpython") != 0 || reply->major != 3) {
+		ws_err_set(err, WS_ERR_CONFIG, "'%s' is %s %s, not CPython 3", path, reply->implementation,
+			version);
 		return ws_err_cure(err, "torch has wheels for CPython only; name another interpreter");
 	}
-	if (!kit->include || kit->include[0] != '/' || !kit->ext_suffix
-		|| !ws_ends_with(kit->ext_suffix, ".so")) {
+	if (!reply->include || reply->include[0] != '/' || !reply->ext_suffix
+		|| !ws_ends_with(reply->ext_suffix, ".so")) {
 		return ws_err_set(err, WS_ERR_CONFIG,
-			"'%s' does not say where its headers are or how its modules are called", reply->path);
+			"'%s' does not say where its headers are or how its modules are called", path);
 	}
-	kit->platform_include = find_platform_include(kit->include, reply->multiarch, a);
+	*kit = (struct ws_python_kit){
+		.tag = {reply->major, reply->minor, reply->free_threaded},
+		.version = version,
+		.interpreter = reply->executable,
+		.include = reply->include,
+		.ext_suffix = reply->ext_suffix,
+		.library = reply->library,
+		.purelib = reply->purelib,
+	};
+	if (reply->multiarch && ws_path_is_inside(reply->multiarch)) {
+		/* Debian's pyconfig.h includes <x86_64-linux-gnu/python3.11/pyconfig.h>. */
+		const char *folder = ws_path_join(a, ws_path_dir(a, reply->include), reply->multiarch,
+			ws_path_base(reply->include), NULL);
+		kit->platform_include = ws_fs_is_dir(folder) ? folder : NULL;
+	}
 	return true;
+}
+
+static bool
+fail_unknown(const char *path, struct ws_err *err)
+{
+	return ws_err_set(err, WS_ERR_CONFIG, "'%s' does not say which Python it is", path);
 }
 
 /* A path of the file, absolute or relative to @a base; NULL when it is not there. */
 static const char *
-path_of(const struct ws_json *object, const char *key, const char *base, struct ws_arena *a)
+path_of(const char *text, const char *base, struct ws_arena *a)
 {
-	const char *text = ws_json_text(object, key);
 	return text && text[0] ? ws_path_normal(a, ws_path_join(a, base, text, NULL)) : NULL;
-}
-
-static bool
-has_text(const struct ws_json *list, const char *text)
-{
-	for (WS_JSON_EACH(child, list)) {
-		if (ws_same(child->text, text)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static const char *
-extension_suffix(const struct ws_json *root, struct ws_arena *a)
-{
-	const char *suffix = ws_json_text(ws_json_find(root, "abi"), "extension_suffix");
-	const struct ws_json *all = ws_json_find(ws_json_find(root, "suffixes"), "extensions");
-	if (!suffix && all && all->first) {
-		suffix = all->first->text;
-	}
-	return ws_arena_strdup(a, suffix);
-}
-
-/* The shared libpython that extensions would find, else the interpreter; only what is there. */
-static const char *
-exporting_file(const struct ws_json *root, const char *base, struct ws_arena *a)
-{
-	const char *dynamic = path_of(ws_json_find(root, "libpython"), "dynamic", base, a);
-	if (dynamic && ws_fs_exists(dynamic)) {
-		return dynamic;
-	}
-	const char *interpreter = path_of(root, "base_interpreter", base, a);
-	return interpreter && ws_fs_exists(interpreter) ? interpreter : NULL;
 }
 
 /* Reads a build-details.json of schema 1. */
@@ -145,32 +143,30 @@ static bool
 read_details(const char *path, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
 {
 	struct ws_json_doc doc;
+	struct reply reply = {0};
 	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
 		return false;
 	}
-	const struct ws_json *root = doc.root;
-	const char *schema = ws_json_text(root, "schema_version");
-	if (!schema || (strcmp(schema, "1") != 0 && !ws_starts_with(schema, "1."))) {
+	if (!ws_table_read(&doc, doc.root, &details_table, a, &reply, NULL)) {
+		return fail_unknown(path, err);
+	}
+	if (strcmp(reply.schema, "1") != 0 && !ws_starts_with(reply.schema, "1.")) {
 		return ws_err_set(
 			err, WS_ERR_CONFIG, "'%s' is not a build-details.json of schema 1 (PEP 739)", path);
 	}
-	const char *base = path_of(root, "base_prefix", ws_path_dir(a, path), a);
-	base = base ? base : ws_path_dir(a, path);
-	const struct ws_json *implementation = ws_json_find(root, "implementation");
-	const struct ws_json *flags = ws_json_find(ws_json_find(root, "abi"), "flags");
-	struct reply reply = {
-		.path = path,
-		.implementation = ws_json_text(implementation, "name"),
-		.version = ws_json_find(implementation, "version"),
-		.free_threaded = flags && has_text(flags, "t"),
-		.multiarch = ws_json_text(implementation, "_multiarch"),
-	};
-	*kit = (struct ws_python_kit){
-		.include = path_of(ws_json_find(root, "c_api"), "headers", base, a),
-		.ext_suffix = extension_suffix(root, a),
-		.library = exporting_file(root, base, a),
-	};
-	return accept_answer(&reply, a, kit, err);
+	const char *folder = ws_path_dir(a, path), *base = path_of(reply.base, folder, a);
+	base = base ? base : folder;
+	reply.include = path_of(reply.include, base, a);
+	reply.free_threaded = ws_is_among("t", reply.flags, reply.flag_count);
+	reply.ext_suffix =
+		!reply.ext_suffix && reply.suffix_count > 0 ? reply.suffixes[0] : reply.ext_suffix;
+	/* The shared libpython that extensions would find, else the interpreter; only what is there. */
+	reply.library = path_of(reply.library, base, a);
+	if (!reply.library || !ws_fs_exists(reply.library)) {
+		reply.library = path_of(reply.interpreter, base, a);
+	}
+	reply.library = reply.library && ws_fs_exists(reply.library) ? reply.library : NULL;
+	return accept_answer(path, &reply, a, kit, err);
 }
 
 /* ---- asking ---- */
@@ -216,24 +212,6 @@ static const char question[] =
 	"    'purelib': purelib(),\n"
 	"}))\n";
 
-/* The variables that an interpreter gets. */
-static const char *const *
-vars_of(const struct ws_user_env *user, struct ws_arena *a)
-{
-	static const char *const kept[] = {
-		"PATH", "HOME", "LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION"};
-	const char **env = WS_NEW_N(a, const char *, WS_LEN(kept) + 2);
-	size_t count = 0;
-	for (size_t i = 0; i < WS_LEN(kept); i++) {
-		const char *value = ws_user_env_get(user, kept[i]);
-		if (value) {
-			env[count++] = ws_arena_printf(a, "%s=%s", kept[i], value);
-		}
-	}
-	env[count] = "LANG=C";
-	return env;
-}
-
 static bool
 run(struct ws_ledger *ledger, const char *const *argv, const char *const *env, struct ws_buf *out,
 	struct ws_err *err)
@@ -247,17 +225,6 @@ run(struct ws_ledger *ledger, const char *const *argv, const char *const *env, s
 	return ws_answer_cache_ask(ledger, &command, out, err);
 }
 
-/* The machine of an interpreter; NULL: a script, or unknown. */
-static const struct ws_machine *
-machine_of(const char *path)
-{
-	Elf64_Ehdr head = {0};
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool elf = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head)
-		&& memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
-	return elf ? ws_machine_of_elf(head.e_machine) : NULL;
-}
-
 /* Turns the failure of the question into what a person should know. */
 static bool
 explain(const char *path, const char *const *env, struct ws_err *err)
@@ -265,7 +232,12 @@ explain(const char *path, const char *const *env, struct ws_err *err)
 	if (!err) {
 		return false;
 	}
-	const struct ws_machine *machine = machine_of(path);
+	/* A script has no machine. */
+	Elf64_Ehdr head = {0};
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool elf = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head)
+		&& memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+	const struct ws_machine *machine = elf ? ws_machine_of_elf(head.e_machine) : NULL;
 	if (machine && machine != ws_machine_host()) {
 		ws_err_set(err, WS_ERR_CONFIG, "'%s' is for %s, and this host is %s", path, machine->name,
 			ws_machine_host()->name);
@@ -308,52 +280,39 @@ find_details(const char *path, struct ws_arena *a)
 	return best ? ws_path_join(a, folder, best, NULL) : NULL;
 }
 
-static const char *
-text_of(const struct ws_json *answer, const char *key, struct ws_arena *a)
-{
-	const char *text = ws_json_text(answer, key);
-	return text && text[0] ? ws_arena_strdup(a, text) : NULL;
-}
-
-static bool
-read_answer(const char *path, const char *const *env, const struct ws_buf *text, struct ws_arena *a,
-	struct ws_python_kit *kit, struct ws_err *err)
-{
-	struct ws_json_doc doc;
-	if (!ws_json_parse(path, ws_buf_text(text), text->len, WS_JSON_STRICT, a, &doc, err)) {
-		return explain(path, env, err);
-	}
-	struct reply reply = {
-		.path = path,
-		.implementation = ws_json_text(doc.root, "implementation"),
-		.version = ws_json_find(doc.root, "version"),
-		.free_threaded = ws_json_is_true(doc.root, "free_threaded"),
-		.multiarch = ws_json_text(doc.root, "multiarch"),
-	};
-	*kit = (struct ws_python_kit){
-		.interpreter = text_of(doc.root, "executable", a),
-		.include = text_of(doc.root, "include", a),
-		.ext_suffix = text_of(doc.root, "ext_suffix", a),
-		.library = text_of(doc.root, "library", a),
-		.purelib = text_of(doc.root, "purelib", a),
-		.env = env,
-	};
-	return accept_answer(&reply, a, kit, err);
-}
-
 bool
 ws_python_ask(const struct ws_user_env *env, const char *path, struct ws_arena *a,
 	struct ws_python_kit *kit, struct ws_err *err)
 {
+	static const char *const kept[] = {
+		"PATH", "HOME", "LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION"};
 	if (ws_ends_with(path, ".json")) {
 		return read_details(path, a, kit, err);
 	}
 	const char *const argv[] = {path, "-I", "-S", "-c", question, NULL};
-	const char *const *vars = vars_of(env, a);
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (run(env ? env->ledger : NULL, argv, vars, &answer, err)) {
-		return read_answer(path, vars, &answer, a, kit, err);
+	const char **vars = WS_NEW_N(a, const char *, WS_LEN(kept) + 2);
+	size_t count = 0;
+	for (size_t i = 0; i < WS_LEN(kept); i++) {
+		const char *value = ws_user_env_get(env, kept[i]);
+		if (value) {
+			vars[count++] = ws_arena_printf(a, "%s=%s", kept[i], value);
+		}
 	}
-	const char *details = find_details(path, a);
-	return details ? read_details(details, a, kit, err) : explain(path, vars, err);
+	vars[count] = "LANG=C";
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	if (!run(env ? env->ledger : NULL, argv, vars, &answer, err)) {
+		const char *details = find_details(path, a);
+		return details ? read_details(details, a, kit, err) : explain(path, vars, err);
+	}
+	struct ws_json_doc doc;
+	struct reply reply = {0};
+	if (!ws_json_parse(path, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
+		return explain(path, vars, err);
+	}
+	if (!ws_table_read(&doc, doc.root, &answer_table, a, &reply, NULL)) {
+		return fail_unknown(path, err);
+	}
+	bool fine = accept_answer(path, &reply, a, kit, err);
+	kit->env = fine ? vars : NULL;
+	return fine;
 }

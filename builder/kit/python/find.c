@@ -15,20 +15,6 @@ struct candidate {
 
 typedef WS_VEC(struct candidate) candidate_list;
 
-struct ws_python_places
-ws_python_places_standard(const struct ws_user_env *env, struct ws_arena *a)
-{
-	const char *home = ws_user_env_home(env);
-	const char *pyenv = ws_user_env_get(env, "PYENV_ROOT");
-	return (struct ws_python_places){
-		.env = env,
-		.path_variable = ws_user_env_get(env, "PATH"),
-		.pyenv = pyenv ? pyenv
-			: home     ? ws_path_join(a, home, ".pyenv", NULL)
-					   : NULL,
-	};
-}
-
 struct gathering {
 	candidate_list *list;
 	struct ws_map seen; /* real paths */
@@ -69,28 +55,7 @@ read_release(const char *name, struct ws_arena *a, const char **rest, struct ws_
 	return version;
 }
 
-/* The interpreter of an installation: bin/python3.11, else bin/python. */
-static const char *
-interpreter_of(const char *folder, const struct ws_python_tag *tag, struct ws_arena *a)
-{
-	const char *name = ws_arena_printf(a, "bin/python%s", ws_python_version_text(tag, a));
-	const char *path = ws_path_join(a, folder, name, NULL);
-	return access(path, X_OK) == 0 ? path : ws_path_join(a, folder, "bin/python", NULL);
-}
-
-/* "python3", "python", and with a tag "python3.11", "python3.13t". */
-static bool
-is_interpreter_name(const char *name, struct ws_python_tag *tag)
-{
-	*tag = (struct ws_python_tag){0};
-	if (!ws_starts_with(name, "python")) {
-		return false;
-	}
-	const char *version = name + strlen("python");
-	return version[0] == '\0' || strcmp(version, "3") == 0
-		|| (strchr(version, '.') == strrchr(version, '.') && ws_python_tag_parse(version, tag));
-}
-
+/* Takes "python3", "python", and with a tag "python3.11", "python3.13t". */
 static void
 gather_bin(struct gathering *g, const char *folder)
 {
@@ -98,14 +63,16 @@ gather_bin(struct gathering *g, const char *folder)
 	const struct dirent *entry;
 	WS_VEC(const char *) plain = {0};
 	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name, *version = name + strlen("python");
 		struct ws_python_tag tag;
-		if (is_interpreter_name(entry->d_name, &tag)) {
-			const char *path = ws_path_join(g->a, folder, entry->d_name, NULL);
-			if (tag.major) {
-				add(g, path, &tag, NULL);
-			} else {
-				*ws_vec_push(&plain, g->a) = path;
-			}
+		if (!ws_starts_with(name, "python")) {
+			continue;
+		}
+		if (version[0] == '\0' || strcmp(version, "3") == 0) {
+			*ws_vec_push(&plain, g->a) = ws_path_join(g->a, folder, name, NULL);
+		} else if (strchr(version, '.') == strrchr(version, '.')
+			&& ws_python_tag_parse(version, &tag)) {
+			add(g, ws_path_join(g->a, folder, name, NULL), &tag, NULL);
 		}
 	}
 	/* After the others: python3 is most often a link to one of them, and says less. */
@@ -114,43 +81,21 @@ gather_bin(struct gathering *g, const char *folder)
 	}
 }
 
-/* Other implementations that pyenv installs, and Python 2. */
-static bool
-is_other_python(const char *name)
-{
-	static const char *const others[] = {
-		"2.", "pypy", "graalpy", "jython", "ironpython", "micropython", "stackless", "pyston"};
-	for (size_t i = 0; i < WS_LEN(others); i++) {
-		if (ws_starts_with(name, others[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void
-gather_version(struct gathering *g, const char *folder, const char *name)
-{
-	struct ws_python_tag tag;
-	const char *rest;
-	const char *version = read_release(name, g->a, &rest, &tag);
-	if (version && (rest[0] == '\0' || strcmp(rest, "t") == 0)) {
-		tag.free_threaded = rest[0] == 't';
-		add(g, interpreter_of(folder, &tag, g->a), &tag, version);
-	} else if (!version && !is_other_python(name)) {
-		gather_bin(g, ws_path_join(g->a, folder, "bin", NULL)); /* miniconda3-latest, 3.14-dev */
-	}
-}
-
 /* Every version of pyenv, in byte order. */
 static void
 gather_versions(struct gathering *g, const char *root)
 {
+	static const char *const others[] = {
+		"2.", "pypy", "graalpy", "jython", "ironpython", "micropython", "stackless", "pyston"};
 	WS_VEC(const char *) names = {0};
 	WS_AUTO_DIR DIR *dir = opendir(root);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.') {
+		bool taken = entry->d_name[0] != '.';
+		for (size_t i = 0; i < WS_LEN(others); i++) {
+			taken = taken && !ws_starts_with(entry->d_name, others[i]);
+		}
+		if (taken) {
 			*ws_vec_push(&names, g->a) = ws_arena_strdup(g->a, entry->d_name);
 		}
 	}
@@ -158,22 +103,38 @@ gather_versions(struct gathering *g, const char *root)
 		qsort(names.at, names.len, sizeof(*names.at), ws_cmp_strings);
 	}
 	for (size_t i = 0; i < names.len; i++) {
-		gather_version(g, ws_path_join(g->a, root, names.at[i], NULL), names.at[i]);
+		struct ws_python_tag tag;
+		const char *rest, *version = read_release(names.at[i], g->a, &rest, &tag);
+		const char *bin = ws_path_join(g->a, root, names.at[i], "bin", NULL);
+		if (!version) {
+			gather_bin(g, bin); /* miniconda3-latest, 3.14-dev */
+		} else if (rest[0] == '\0' || strcmp(rest, "t") == 0) {
+			tag.free_threaded = rest[0] == 't';
+			const char *name =
+				ws_arena_printf(g->a, "python%s", ws_python_version_text(&tag, g->a));
+			const char *path = ws_path_join(g->a, bin, name, NULL);
+			bool named = access(path, X_OK) == 0;
+			add(g, named ? path : ws_path_join(g->a, bin, "python", NULL), &tag, version);
+		}
 	}
 }
 
 /* Each real file once, those with a version first. pyenv's shims are left out: the versions behind
  * them are listed. */
 static void
-gather_all(const struct ws_python_places *places, struct ws_arena *a, candidate_list *list)
+gather_all(const struct ws_user_env *env, struct ws_arena *a, candidate_list *list)
 {
 	struct gathering g = {.list = list, .a = a};
+	const char *home = ws_user_env_home(env), *pyenv = ws_user_env_get(env, "PYENV_ROOT");
 	const char *shims = NULL;
-	if (places->pyenv) {
-		gather_versions(&g, ws_path_join(a, places->pyenv, "versions", NULL));
-		shims = ws_path_join(a, places->pyenv, "shims", NULL);
+	if (!pyenv && home) {
+		pyenv = ws_path_join(a, home, ".pyenv", NULL);
 	}
-	struct ws_str rest = ws_str_of(places->path_variable);
+	if (pyenv) {
+		gather_versions(&g, ws_path_join(a, pyenv, "versions", NULL));
+		shims = ws_path_join(a, pyenv, "shims", NULL);
+	}
+	struct ws_str rest = ws_str_of(ws_user_env_get(env, "PATH"));
 	while (rest.s) {
 		const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
 		if (folder[0] == '/' && !ws_same(folder, shims)) {
@@ -207,17 +168,17 @@ cmp_kits(const void *x, const void *y)
 }
 
 void
-ws_python_list_all(const struct ws_python_places *places, struct ws_arena *a, ws_python_list *list)
+ws_python_list_all(const struct ws_user_env *env, struct ws_arena *a, ws_python_list *list)
 {
 	candidate_list candidates = {0};
 	struct ws_map seen = {0}; /* what a shim starts may be listed already */
-	gather_all(places, a, &candidates);
+	gather_all(env, a, &candidates);
 	for (size_t i = 0; i < candidates.len; i++) {
 		const struct candidate *candidate = &candidates.at[i];
 		struct ws_python_kit kit = {
 			.tag = candidate->tag, .version = candidate->version, .interpreter = candidate->path};
 		if (!kit.version
-			&& (!ws_python_ask(places->env, candidate->path, a, &kit, NULL) || !kit.interpreter)) {
+			&& (!ws_python_ask(env, candidate->path, a, &kit, NULL) || !kit.interpreter)) {
 			continue;
 		}
 		WS_AUTO_FREE char *real = realpath(kit.interpreter, NULL);
@@ -284,12 +245,12 @@ cmp_newest_first(const void *x, const void *y)
 }
 
 static bool
-refuse(const struct ws_python_places *places, const struct finding *f, struct ws_err *err)
+refuse(const struct ws_user_env *env, const struct finding *f, struct ws_err *err)
 {
 	struct ws_arena *a = f->a;
 	const char *wanted = ws_python_version_text(f->tag, a);
 	ws_python_list all = {0};
-	ws_python_list_all(places, a, &all);
+	ws_python_list_all(env, a, &all);
 	WS_AUTO_BUF struct ws_buf there = {0};
 	for (size_t i = 0; i < all.len; i++) {
 		if (i == 0 || !ws_python_tag_same(&all.at[i].tag, &all.at[i - 1].tag)) {
@@ -307,12 +268,12 @@ refuse(const struct ws_python_places *places, const struct finding *f, struct ws
 }
 
 bool
-ws_python_find(const struct ws_python_places *places, const struct ws_python_tag *tag,
-	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
+ws_python_find(const struct ws_user_env *env, const struct ws_python_tag *tag, struct ws_arena *a,
+	struct ws_python_kit *kit, struct ws_err *err)
 {
-	struct finding f = {.env = places->env, .tag = tag, .a = a};
+	struct finding f = {.env = env, .tag = tag, .a = a};
 	candidate_list all = {0};
-	gather_all(places, a, &all);
+	gather_all(env, a, &all);
 	if (all.len > 1) {
 		qsort(all.at, all.len, sizeof(*all.at), cmp_newest_first);
 	}
@@ -333,24 +294,24 @@ ws_python_find(const struct ws_python_places *places, const struct ws_python_tag
 		}
 	}
 	if (!f.best.version) {
-		return refuse(places, &f, err);
+		return refuse(env, &f, err);
 	}
 	*kit = f.best;
 	return true;
 }
 
 bool
-ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
-	struct ws_python_kit *kit, struct ws_err *err)
+ws_python_find_host(const struct ws_user_env *env, struct ws_arena *a, struct ws_python_kit *kit,
+	struct ws_err *err)
 {
 	static const char *const names[] = {"python3", "python"};
 	for (size_t i = 0; i < WS_LEN(names); i++) {
-		struct ws_str rest = ws_str_of(places->path_variable);
+		struct ws_str rest = ws_str_of(ws_user_env_get(env, "PATH"));
 		while (rest.s) {
 			const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
 			const char *path = ws_path_join(a, folder, names[i], NULL);
 			if (folder[0] == '/' && access(path, X_OK) == 0 && !ws_fs_is_dir(path)) {
-				return ws_python_ask(places->env, path, a, kit, err);
+				return ws_python_ask(env, path, a, kit, err);
 			}
 		}
 	}
@@ -366,7 +327,5 @@ ws_python_find_meant(const struct ws_user_env *env, const char *path, bool host,
 	if (path) {
 		return ws_python_ask(env, path, a, kit, err);
 	}
-	struct ws_python_places places = ws_python_places_standard(env, a);
-	return host ? ws_python_find_host(&places, a, kit, err)
-				: ws_python_find(&places, tag, a, kit, err);
+	return host ? ws_python_find_host(env, a, kit, err) : ws_python_find(env, tag, a, kit, err);
 }

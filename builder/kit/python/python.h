@@ -35,33 +35,22 @@ struct ws_python_kit {
 
 typedef WS_VEC(struct ws_python_kit) ws_python_list;
 
-/** Where to look; each may be NULL. ws_python_places_standard fills it from the environment. */
-struct ws_python_places {
-	const struct ws_user_env *env; /**< what interpreters are asked in */
-	const char *path_variable;     /**< PATH */
-	const char *pyenv;             /**< folder with versions/ */
-};
-
-struct ws_python_places ws_python_places_standard(
-	const struct ws_user_env *env, struct ws_arena *a);
-
 /**
  * Every interpreter there is, for `doctor` and for messages, each real file once, by tag and then
  * oldest first. Only tag, version and interpreter are filled. One whose folder says its version is
  * not started.
  */
-void ws_python_list_all(
-	const struct ws_python_places *places, struct ws_arena *a, ws_python_list *list);
+void ws_python_list_all(const struct ws_user_env *env, struct ws_arena *a, ws_python_list *list);
 
 /**
  * The newest patch release of this tag, one with headers before one without. When there is none:
  * WS_ERR_CONFIG naming those there are.
  */
-bool ws_python_find(const struct ws_python_places *places, const struct ws_python_tag *tag,
+bool ws_python_find(const struct ws_user_env *env, const struct ws_python_tag *tag,
 	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
 
 /** The python3 that a person who types it gets. */
-bool ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
+bool ws_python_find_host(const struct ws_user_env *env, struct ws_arena *a,
 	struct ws_python_kit *kit, struct ws_err *err);
 
 /**
