@@ -11,9 +11,10 @@
 
 /* ---- whole archives, in one batch of downloads ---- */
 
-const struct ws_index_file *
-ws_archive_find_wheel(const struct ws_fetch *fetch, const struct ws_kit_archive *archive,
-	struct ws_arena *a, struct ws_err *err)
+/* The index's file of a wheel; NULL on failure. */
+static const struct ws_index_file *
+find_wheel(const struct ws_fetch *fetch, const struct ws_kit_archive *archive, struct ws_arena *a,
+	struct ws_err *err)
 {
 	struct ws_index_list list = ws_index_config_list(fetch->indexes, NULL, a);
 	return ws_index_find(
@@ -30,14 +31,6 @@ struct batch {
 	struct ws_arena *a;
 };
 
-static bool
-fail_no_mirror(const struct ws_kit_archive *archive, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_FETCH,
-		"'%s' is a Debian package, and this host has no Debian mirror configured", archive->file);
-	return ws_err_cure_code(err, WS_CURE_DEBIAN_MIRROR, NULL);
-}
-
 /* NULL on failure. */
 static const char *
 url_of(const struct batch *b, const struct ws_kit_archive *archive, struct ws_err *err)
@@ -47,11 +40,14 @@ url_of(const struct batch *b, const struct ws_kit_archive *archive, struct ws_er
 	size_t len = mirror ? strlen(mirror) : 0;
 	switch (archive->origin) {
 	case WS_ORIGIN_INDEX:
-		file = ws_archive_find_wheel(b->fetch, archive, b->a, err);
+		file = find_wheel(b->fetch, archive, b->a, err);
 		return file ? file->url : NULL;
 	case WS_ORIGIN_DEBIAN:
 		if (!mirror) {
-			fail_no_mirror(archive, err);
+			ws_err_set(err, WS_ERR_FETCH,
+				"'%s' is a Debian package, and this host has no Debian mirror configured",
+				archive->file);
+			ws_err_cure_code(err, WS_CURE_DEBIAN_MIRROR, NULL);
 			return NULL;
 		}
 		len -= len > 0 && mirror[len - 1] == '/';
@@ -89,61 +85,37 @@ add_download(struct batch *b, const struct ws_kit_archive *archive, struct ws_er
 	return true;
 }
 
-/* Whether a Debian package is what a mirror does not have: old ones leave it. */
-static bool
-lacks_debian(const struct batch *b)
-{
-	for (size_t i = 0; i < b->count; i++) {
-		unsigned status = b->files[i].status;
-		if (b->archives[i]->origin == WS_ORIGIN_DEBIAN && (status == 404 || status == 410)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Debian's packages first: without a mirror no other archive is downloaded. */
-static bool
-gather_downloads(struct batch *b, const struct ws_kit_def *def, struct ws_err *err)
-{
-	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < def->archive_count; i++) {
-			const struct ws_kit_archive *archive = &def->archives[i];
-			bool now = (archive->origin == WS_ORIGIN_DEBIAN) == (round == 0);
-			if (now && !archive->by_range && !add_download(b, archive, err)) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-static bool
-wants_debian(const struct ws_fetch *fetch, const struct ws_kit_def *def)
-{
-	for (size_t i = 0; i < def->archive_count; i++) {
-		const struct ws_kit_archive *archive = &def->archives[i];
-		if (archive->origin == WS_ORIGIN_DEBIAN && !ws_cas_has(fetch->store, archive->sha256)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-enum ws_archive_files_result
-ws_archive_files_get(const struct ws_fetch *fetch, const struct ws_kit_def *def, struct ws_arena *a,
+/* Brings every archive that is not read by ranges: in the store by its sha256 afterwards. They are
+ * fetched together, resumed where an earlier run stopped, and are in the store only once their
+ * digest was right. */
+static enum ws_archive_files_result
+get_files(const struct ws_fetch *fetch, const struct ws_kit_def *def, struct ws_arena *a,
 	struct ws_err *err)
 {
 	struct batch b = {.fetch = fetch, .a = a};
 	b.files = WS_NEW_N(a, struct ws_download, def->archive_count);
 	b.incoming = WS_NEW_N(a, struct ws_cas_incoming, def->archive_count);
 	b.archives = WS_NEW_N(a, const struct ws_kit_archive *, def->archive_count);
-	if (!gather_downloads(&b, def, err)) {
-		return !fetch->debian_mirror && wants_debian(fetch, def) ? WS_ARCHIVE_FILES_NO_DEBIAN
-																 : WS_ARCHIVE_FILES_FAILED;
+	/* Debian's packages first: without a mirror no other archive is downloaded. */
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < def->archive_count; i++) {
+			const struct ws_kit_archive *archive = &def->archives[i];
+			bool debian = archive->origin == WS_ORIGIN_DEBIAN;
+			if (debian == (round == 0) && !archive->by_range && !add_download(&b, archive, err)) {
+				return debian && !fetch->debian_mirror ? WS_ARCHIVE_FILES_NO_DEBIAN
+													   : WS_ARCHIVE_FILES_FAILED;
+			}
+		}
 	}
 	if (b.count > 0 && !ws_download_all(fetch->http, b.files, b.count, err)) {
-		return lacks_debian(&b) ? WS_ARCHIVE_FILES_NO_DEBIAN : WS_ARCHIVE_FILES_FAILED;
+		/* Old packages leave a mirror. */
+		for (size_t i = 0; i < b.count; i++) {
+			unsigned status = b.files[i].status;
+			if (b.archives[i]->origin == WS_ORIGIN_DEBIAN && (status == 404 || status == 410)) {
+				return WS_ARCHIVE_FILES_NO_DEBIAN;
+			}
+		}
+		return WS_ARCHIVE_FILES_FAILED;
 	}
 	for (size_t i = 0; i < b.count; i++) {
 		if (!ws_cas_commit(fetch->store, &b.incoming[i], err)) {
@@ -223,18 +195,29 @@ fail_nothing_taken(const struct ws_kit_archive *archive, struct ws_err *err)
 /* ---- wheels ---- */
 
 static bool
-copy_members(const struct assembly *m, const struct ws_kit_archive *archive,
-	struct ws_opened_wheel *w, struct ws_err *err)
+copy_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
 {
-	if (archive->record_sha256 && !ws_digest_is(&w->record_sha256, archive->record_sha256)) {
-		return ws_err_set(err, WS_ERR_FETCH,
-			"RECORD of '%s' is not what was pinned: expected sha256 %s, got %s", w->name,
-			archive->record_sha256, w->record_sha256.hex);
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w = {.file.fd = -1};
+	if (archive->by_range) {
+		const struct ws_index_file *file = find_wheel(m->fetch, archive, m->a, err);
+		if (!file || !ws_opened_wheel_get(m->fetch, file, TAIL_BYTES, m->a, &w, err)) {
+			return false;
+		}
+	} else {
+		const char *path = ws_cas_open(m->fetch->store, archive->sha256, m->a, err);
+		if (!path || !ws_opened_wheel_read(path, archive->file, m->a, &w, err)) {
+			return false;
+		}
 	}
-	struct ws_pick *picks = WS_NEW_N(m->a, struct ws_pick, w->zip.count);
+	if (archive->record_sha256 && !ws_digest_is(&w.record_sha256, archive->record_sha256)) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			"RECORD of '%s' is not what was pinned: expected sha256 %s, got %s", w.name,
+			archive->record_sha256, w.record_sha256.hex);
+	}
+	struct ws_pick *picks = WS_NEW_N(m->a, struct ws_pick, w.zip.count);
 	size_t count = 0;
-	for (size_t i = 0; i < w->zip.count; i++) {
-		const struct ws_zip_entry *entry = &w->zip.entries[i];
+	for (size_t i = 0; i < w.zip.count; i++) {
+		const struct ws_zip_entry *entry = &w.zip.entries[i];
 		const char *place =
 			entry->is_dir ? NULL : ws_archive_kit_place(m->def, archive, entry->name, m->a);
 		if (place) {
@@ -244,22 +227,8 @@ copy_members(const struct assembly *m, const struct ws_kit_archive *archive,
 	if (count == 0) {
 		return fail_nothing_taken(archive, err);
 	}
-	struct ws_member_sink sink = ws_member_sink_make(m->tree, w->name, m->fetch->stop);
-	return ws_opened_wheel_take(w, picks, count, &sink, err);
-}
-
-static bool
-copy_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
-{
-	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w = {.file.fd = -1};
-	if (!archive->by_range) {
-		const char *path = ws_cas_open(m->fetch->store, archive->sha256, m->a, err);
-		return path && ws_opened_wheel_read(path, archive->file, m->a, &w, err)
-			&& copy_members(m, archive, &w, err);
-	}
-	const struct ws_index_file *file = ws_archive_find_wheel(m->fetch, archive, m->a, err);
-	return file && ws_opened_wheel_get(m->fetch, file, TAIL_BYTES, m->a, &w, err)
-		&& copy_members(m, archive, &w, err);
+	struct ws_member_sink sink = ws_member_sink_make(m->tree, w.name, m->fetch->stop);
+	return ws_opened_wheel_take(&w, picks, count, &sink, err);
 }
 
 /* ---- Debian packages and tar archives ---- */
@@ -331,28 +300,20 @@ copy_archive(const struct assembly *m, const struct ws_kit_archive *archive, str
 	return u.taken > 0 || fail_nothing_taken(archive, err);
 }
 
-/* ---- all of it ---- */
-
+/* Fills the tree: members of the archives, then the definition's own files. */
 static bool
-copy_all(struct assembly *m, struct ws_err *err)
+fill_tree(struct assembly *m, struct ws_err *err)
 {
-	for (size_t i = 0; i < m->def->archive_count; i++) {
-		const struct ws_kit_archive *archive = &m->def->archives[i];
+	const struct ws_kit_def *def = m->def;
+	for (size_t i = 0; i < def->archive_count; i++) {
+		const struct ws_kit_archive *archive = &def->archives[i];
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		m->a = a;
-		bool fine = archive->format == WS_FORMAT_WHEEL ? copy_wheel(m, archive, err)
-													   : copy_archive(m, archive, err);
-		if (!fine) {
+		if (archive->format == WS_FORMAT_WHEEL ? !copy_wheel(m, archive, err)
+											   : !copy_archive(m, archive, err)) {
 			return false;
 		}
 	}
-	return true;
-}
-
-static bool
-add_own(const struct assembly *m, struct ws_err *err)
-{
-	const struct ws_kit_def *def = m->def;
 	for (size_t i = 0; i < def->file_count; i++) {
 		const struct ws_kit_file *file = &def->files[i];
 		if (!ws_tree_add_file(
@@ -373,45 +334,23 @@ add_own(const struct assembly *m, struct ws_err *err)
 	return true;
 }
 
-static struct ws_digest
-memo_key(const struct ws_kit_def *def)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, MAKING);
-	ws_hasher_add_field(h, def->name);
-	ws_hasher_add_field(h, def->digest.hex);
-	return ws_hasher_finish(h);
-}
-
-static void
-report(const struct ws_fetch *fetch, const struct ws_kit_def *def)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_event event = {
-		.kind = WS_EVENT_KIT_READY,
-		.subject = def->name,
-		.detail = ws_arena_printf(a, "assembled from %zu archives", def->archive_count),
-	};
-	ws_events_emit(fetch->events, &event);
-}
-
 enum ws_archive_files_result
 ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, struct ws_arena *a,
 	struct ws_tree *tree, struct ws_err *err)
 {
-	struct ws_digest key = memo_key(def);
+	struct ws_digest key = ws_digest_fields(MAKING, def->name, def->digest.hex, NULL);
 	if (ws_tree_recall(fetch->store, key.hex, a, tree)
 		|| ws_shared_tree_get(fetch, key.hex, a, tree)) {
 		return WS_ARCHIVE_FILES_THERE;
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
-	enum ws_archive_files_result got = ws_archive_files_get(fetch, def, scratch, err);
+	enum ws_archive_files_result got = get_files(fetch, def, scratch, err);
 	if (got != WS_ARCHIVE_FILES_THERE) {
 		return got;
 	}
 	struct assembly m = {.fetch = fetch, .def = def};
 	m.tree = ws_tree_begin(fetch->store, def->name, a, err);
-	if (!m.tree || !copy_all(&m, err) || !add_own(&m, err)) {
+	if (!m.tree || !fill_tree(&m, err)) {
 		ws_tree_abandon(m.tree);
 		ws_err_wrap(err, "assembling '%s'", def->name);
 		return WS_ARCHIVE_FILES_FAILED;
@@ -420,6 +359,11 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 		|| !ws_shared_tree_remember(fetch, key.hex, tree, err)) {
 		return WS_ARCHIVE_FILES_FAILED;
 	}
-	report(fetch, def);
+	struct ws_event event = {
+		.kind = WS_EVENT_KIT_READY,
+		.subject = def->name,
+		.detail = ws_arena_printf(scratch, "assembled from %zu archives", def->archive_count),
+	};
+	ws_events_emit(fetch->events, &event);
 	return WS_ARCHIVE_FILES_THERE;
 }

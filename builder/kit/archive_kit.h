@@ -15,17 +15,6 @@
 #include "net/index_page.h"
 #include "store/tree.h"
 
-/* ---- the whole archives of a kit's definition, in the store ---- */
-
-/* Wheels are found through the
- * index by package, name and digest, Debian packages below a mirror, anything else by its URL. All
- * are fetched together, resumed where an earlier run stopped, and are in the store only once their
- * digest was right. Archives that are read by ranges are not among them. */
-
-/** The index's file of a wheel; NULL on failure. */
-const struct ws_index_file *ws_archive_find_wheel(const struct ws_fetch *fetch,
-	const struct ws_kit_archive *archive, struct ws_arena *a, struct ws_err *err);
-
 enum ws_archive_files_result {
 	WS_ARCHIVE_FILES_THERE,
 	/** no mirror is known, or it does not have a package; err says so */
@@ -33,11 +22,11 @@ enum ws_archive_files_result {
 	WS_ARCHIVE_FILES_FAILED,
 };
 
-/** Brings every archive that is not read by ranges: in the store by its sha256 afterwards. */
-enum ws_archive_files_result ws_archive_files_get(const struct ws_fetch *fetch,
-	const struct ws_kit_def *def, struct ws_arena *a, struct ws_err *err);
-
-/** Assembles the tree, or finds it in the store: then nothing is asked of the network. */
+/**
+ * Assembles the tree, or finds it in the store: then nothing is asked of the network. Wheels are
+ * found through the index by package, name and digest, Debian packages below a mirror, anything
+ * else by its URL.
+ */
 enum ws_archive_files_result ws_archive_kit_make(const struct ws_fetch *fetch,
 	const struct ws_kit_def *def, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 

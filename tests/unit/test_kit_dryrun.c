@@ -18,7 +18,6 @@ WS_TEST(words_are_parted_as_a_shell_parts_them)
 	static const struct {
 		const char *text, *words;
 	} cases[] = {
-		{"", ""},
 		{" a  b\tc ", "[a][b][c]"},
 		{"\"$CICC_PATH/cicc\" --c++17", "[$CICC_PATH/cicc][--c++17]"},
 		{"\"/usr/bin\"/g++-12 -E", "[/usr/bin/g++-12][-E]"},
@@ -28,19 +27,21 @@ WS_TEST(words_are_parted_as_a_shell_parts_them)
 		{"--cmdline=\"-v  \" -64", "[--cmdline=-v  ][-64]"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		ws_dryrun_words words = {0};
-		assert_true(ws_dryrun_split(ws_str_of(cases[i].text), a, &words));
-		assert_string_equal(joined(&words, a), cases[i].words);
+		ws_dryrun_commands commands = {0};
+		const char *line = ws_arena_printf(a, "#$ %s\n", cases[i].text), *why;
+		assert_true(ws_dryrun_read(line, a, &commands, &why));
+		assert_string_equal(joined(&commands.at[0], a), cases[i].words);
 	}
 }
 
 WS_TEST(words_with_a_meaning_for_the_shell_are_refused)
 {
-	static const char *const cases[] = {"a > b", "a; b", "a && b", "`id`", "\"`id`\"", "$HOME",
+	static const char *const cases[] = {"", "a > b", "a; b", "a && b", "`id`", "\"`id`\"", "$HOME",
 		"\"$HOME\"", "$CICC_PATHS/x", "*.cu", "(a)", "~/x", "'a b'", "\"open", "a # b"};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		ws_dryrun_words words = {0};
-		assert_false(ws_dryrun_split(ws_str_of(cases[i]), a, &words));
+		ws_dryrun_commands commands = {0};
+		const char *line = ws_arena_printf(a, "#$ %s\n", cases[i]), *why;
+		assert_false(ws_dryrun_read(line, a, &commands, &why));
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "kit/cuda/nvcc.h"
 #include "kit/cuda/parts.h"
 #include "kit/cuda/redist.h"
+#include "store/answer_cache.h"
 #include "store/results.h"
 
 #include <limits.h>
@@ -72,36 +73,40 @@ fill_runtime(struct ws_cuda_kit *kit, struct ws_arena *a, struct ws_err *err)
 			kit->runtime, found);
 }
 
-static bool
-fill_limits(struct ws_cuda_kit *kit, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *path = ws_cuda_part_find(kit->path, WS_CUDA_HOST_CONFIG, a);
-	if (!path) {
-		return ws_err_set(err, WS_ERR_BUILD, "'%s' has no crt/host_config.h", kit->path);
-	}
-	if (!ws_fs_read_at_most(path, LARGEST_HEADER, &text, err)
-		|| !ws_hostcc_limits_parse(ws_buf_text(&text), &kit->limits, err)) {
-		return ws_err_wrap(err, "'%s'", path);
-	}
-	return true;
-}
-
 /* From path and tree: fingerprint, runtime and limits. The listing of a tree has the digests of its
  * files, the ledger those of others. */
 static bool
 fill_kit(struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err)
 {
-	return fill_fingerprint(kit, ledger, a, err) && fill_runtime(kit, a, err)
-		&& fill_limits(kit, err);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!fill_fingerprint(kit, ledger, a, err) || !fill_runtime(kit, a, err)) {
+		return false;
+	}
+	const char *path = ws_cuda_part_find(kit->path, WS_CUDA_HOST_CONFIG, a);
+	if (!path) {
+		return ws_err_set(err, WS_ERR_BUILD, "'%s' has no crt/host_config.h", kit->path);
+	}
+	return (ws_fs_read_at_most(path, LARGEST_HEADER, &text, err)
+			   && ws_hostcc_limits_parse(ws_buf_text(&text), &kit->limits, err))
+		|| ws_err_wrap(err, "'%s'", path);
 }
 
 bool
 ws_cuda_ask_include(struct ws_cuda_kit *kit, const char *cxx, struct ws_ledger *ledger,
 	struct ws_arena *a, struct ws_err *err)
 {
-	return ws_nvcc_ask_include(kit->path, cxx, ledger, a, &kit->include, &kit->include_count, err);
+	const char *nvcc = ws_path_join(a, kit->path, "bin/nvcc", NULL);
+	const char *const argv[] = {nvcc, "--dryrun", "-ccbin", cxx, "-c", "x.cu", "-o", "x.o", NULL};
+	struct ws_child_order command = {.argv = argv, .with_stderr = true};
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	if (!ws_answer_cache_ask(ledger, &command, &answer, err)) {
+		const char *text = ws_str_copy(ws_str_trim(ws_buf_str(&answer)), a);
+		const char *last = strrchr(text, '\n');
+		ws_err_wrap(err, "asking '%s' with '%s' for its header folders", nvcc, cxx);
+		return ws_err_cure(err, "it said: %s", last ? last + 1 : text);
+	}
+	kit->include = ws_nvcc_read_include(ws_buf_text(&answer), kit->path, a, &kit->include_count);
+	return true;
 }
 
 /* Changes when what is remembered does. */
@@ -116,50 +121,29 @@ struct search {
 };
 
 /* Newest first, then by path. */
-static bool
-goes_before(const struct ws_cuda_kit *x, const struct ws_cuda_kit *y)
+static int
+cmp_kits(const void *x, const void *y)
 {
-	int order = strverscmp(x->release, y->release);
-	return order != 0 ? order > 0 : strcmp(x->path, y->path) < 0;
+	const struct ws_cuda_kit *left = x, *right = y;
+	int order = strverscmp(right->release, left->release);
+	return order ? order : strcmp(left->path, right->path);
 }
 
-static void
-insert(struct search *s, const struct ws_cuda_kit *kit)
-{
-	ws_vec_push(s->list, s->a);
-	size_t at = s->list->len - 1;
-	for (; at > 0 && goes_before(kit, &s->list->at[at - 1]); at--) {
-		s->list->at[at] = s->list->at[at - 1];
-	}
-	s->list->at[at] = *kit;
-}
-
-/* By the contents of nvcc and cicc: an nvcc may be a script that starts another one, cicc compiles.
- * "" when one of them is missing. */
-static struct ws_digest
-release_key(const struct ws_cuda_kit *kit, struct ws_ledger *ledger)
-{
-	static const enum ws_cuda_part parts[] = {WS_CUDA_NVCC, WS_CUDA_CICC};
-	struct ws_hasher *h = ws_hasher_make();
-	bool known = true;
-	ws_hasher_add_field(h, RELEASE_MEMORY);
-	for (size_t i = 0; i < WS_LEN(parts); i++) {
-		struct ws_digest digest = {0};
-		known = read_digest(kit, ledger, parts[i], &digest, NULL) && digest.hex[0] && known;
-		ws_hasher_add_field(h, digest.hex);
-	}
-	struct ws_digest key = ws_hasher_finish(h);
-	return known ? key : (struct ws_digest){""};
-}
-
-/* nvcc takes 20 ms to answer: the store keeps the answer. @a memory NULL: nvcc is asked. */
+/* nvcc takes 20 ms to answer: the store keeps the answer by the contents of nvcc and cicc. (An nvcc
+ * may be a script that starts another one; cicc compiles.) @a memory NULL: nvcc is asked. */
 static bool
 find_release(const struct ws_cuda_kit *kit, const struct ws_cuda_memory *memory, struct ws_arena *a,
 	const char **version, const char **release, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf output = {0};
-	struct ws_digest key = memory ? release_key(kit, memory->ledger) : (struct ws_digest){""};
-	if (key.hex[0] && ws_results_get(memory->store, key.hex, &output)) {
+	struct ws_digest nvcc, cicc, key;
+	bool known = memory && read_digest(kit, memory->ledger, WS_CUDA_NVCC, &nvcc, NULL)
+		&& read_digest(kit, memory->ledger, WS_CUDA_CICC, &cicc, NULL) && nvcc.hex[0]
+		&& cicc.hex[0];
+	if (known) {
+		key = ws_digest_fields(RELEASE_MEMORY, nvcc.hex, cicc.hex, NULL);
+	}
+	if (known && ws_results_get(memory->store, key.hex, &output)) {
 		struct ws_str rest = ws_buf_str(&output);
 		struct ws_str title = ws_str_cut(&rest, '\n');
 		*version = ws_str_copy(ws_str_cut(&rest, '\n'), a);
@@ -173,7 +157,7 @@ find_release(const struct ws_cuda_kit *kit, const struct ws_cuda_memory *memory,
 		return false;
 	}
 	ws_buf_printf(&output, RELEASE_MEMORY "\n%s\n%s\n", *version, *release);
-	if (key.hex[0]) {
+	if (known) {
 		ws_results_put(memory->store, key.hex, &output, NULL); /* else it is asked again */
 	}
 	return true;
@@ -196,34 +180,7 @@ look_at(struct search *s, const char *folder)
 		&& ws_version_parse(version, s->a, &kit.version)) {
 		kit.name = ws_arena_printf(s->a, "cuda-%s", version);
 		kit.missing = ws_cuda_list_missing(kit.path, version, s->a, &kit.missing_count);
-		insert(s, &kit);
-	}
-}
-
-static void
-look_on_path(struct search *s, const char *path_variable)
-{
-	struct ws_str rest = ws_str_of(path_variable);
-	while (rest.s) {
-		struct ws_str folder = ws_str_cut(&rest, ':');
-		char real[PATH_MAX];
-		const char *nvcc = ws_arena_printf(s->a, "%.*s/nvcc", WS_STR_ARGS(folder));
-		if (folder.n > 0 && folder.s[0] == '/' && realpath(nvcc, real)) {
-			look_at(s, ws_path_dir(s->a, ws_path_dir(s->a, real)));
-		}
-	}
-}
-
-/* /usr/local/cuda, cuda-12.4, ... */
-static void
-look_below(struct search *s, const char *folder)
-{
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		if (strcmp(entry->d_name, "cuda") == 0 || ws_starts_with(entry->d_name, "cuda-")) {
-			look_at(s, ws_path_join(s->a, folder, entry->d_name, NULL));
-		}
+		*ws_vec_push(s->list, s->a) = kit;
 	}
 }
 
@@ -232,15 +189,31 @@ ws_cuda_list_host(const struct ws_user_env *env, const struct ws_cuda_memory *me
 	struct ws_arena *a, ws_cuda_list *list)
 {
 	struct search s = {.list = list, .memory = memory, .a = a};
-	const char *root = env->root;
 	const char *cuda_home = ws_user_env_get(env, "CUDA_HOME");
 	if (cuda_home) {
 		look_at(&s, cuda_home);
 	}
-	look_on_path(&s, ws_user_env_get(env, "PATH"));
-	look_below(&s, ws_arena_printf(a, "%s/usr/local", root));
-	look_at(&s, ws_arena_printf(a, "%s/opt/cuda", root));
-	look_at(&s, ws_arena_printf(a, "%s/usr/lib/nvidia-cuda-toolkit", root));
+	for (struct ws_str rest = ws_str_of(ws_user_env_get(env, "PATH")); rest.s;) {
+		struct ws_str folder = ws_str_cut(&rest, ':');
+		char real[PATH_MAX];
+		const char *nvcc = ws_arena_printf(a, "%.*s/nvcc", WS_STR_ARGS(folder));
+		if (folder.n > 0 && folder.s[0] == '/' && realpath(nvcc, real)) {
+			look_at(&s, ws_path_dir(a, ws_path_dir(a, real)));
+		}
+	}
+	const char *local = ws_arena_printf(a, "%s/usr/local", env->root);
+	WS_AUTO_DIR DIR *dir = opendir(local);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) { /* cuda, cuda-12.4, ... */
+		if (strcmp(entry->d_name, "cuda") == 0 || ws_starts_with(entry->d_name, "cuda-")) {
+			look_at(&s, ws_path_join(a, local, entry->d_name, NULL));
+		}
+	}
+	look_at(&s, ws_arena_printf(a, "%s/opt/cuda", env->root));
+	look_at(&s, ws_arena_printf(a, "%s/usr/lib/nvidia-cuda-toolkit", env->root));
+	if (list->len > 1) {
+		qsort(list->at, list->len, sizeof(*list->at), cmp_kits);
+	}
 }
 
 bool
@@ -263,14 +236,6 @@ struct opening {
 	struct ws_tree *tree;
 	struct ws_arena *a;
 };
-
-static struct opening
-begin(const struct ws_fetch *fetch, struct ws_arena *a, struct ws_cuda_kit *kit)
-{
-	struct opening o = {.fetch = fetch, .kit = kit, .tree = WS_NEW(a, struct ws_tree), .a = a};
-	*kit = (struct ws_cuda_kit){0};
-	return o;
-}
 
 /* ---- from the tree to the kit ---- */
 
@@ -323,92 +288,57 @@ find_pinned(const struct opening *o, const char *name)
 
 /* ---- by a definition ---- */
 
-static bool
-uses_debian(const struct ws_kit_def *def)
-{
-	for (size_t i = 0; i < def->archive_count; i++) {
-		if (def->archives[i].origin == WS_ORIGIN_DEBIAN) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Under which the store remembers what took Debian's place. */
-static struct ws_digest
-replaced_key(const struct ws_kit_def *def)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, "wheelsmith.replaced-kit/1");
-	ws_hasher_add_field(h, def->name);
-	ws_hasher_add_field(h, def->digest.hex);
-	return ws_hasher_finish(h);
-}
-
-/* *err holds why it cannot be replaced; what is reported is why it had to be. */
-static bool
-fail_no_debian(const struct ws_err *why, struct ws_err *err)
-{
-	if (err) {
-		char second[sizeof(err->text)];
-		memcpy(second, err->text, sizeof(second));
-		*err = *why;
-		ws_err_cure(err, "NVIDIA's redistributables would do, but: %s", second);
-	}
-	return false;
-}
-
-static bool
-make_replaced(
-	struct opening *o, const struct ws_kit_def *def, const struct ws_err *why, struct ws_err *err)
-{
-	struct ws_redist redist;
-	struct ws_kit_def made;
-	if (!ws_redist_get(o->fetch, def->cuda, def->nvcc, o->a, &redist, err)
-		|| !ws_redist_replace(&redist, def, o->a, &made, err)) {
-		return fail_no_debian(why, err);
-	}
-	ws_events_note(o->fetch->events, "%s: NVIDIA's redistributables take its place",
-		why->text[0] ? why->text : "by the lock");
-	return ws_archive_kit_make(o->fetch, &made, o->a, o->tree, err) == WS_ARCHIVE_FILES_THERE
-		&& ws_shared_tree_remember(o->fetch, replaced_key(def).hex, o->tree, err);
-}
-
+/* NVIDIA's redistributables of the same CUDA in Debian's place, where the lock says so or there is
+ * no package. */
 static bool
 make_by_definition(struct opening *o, const struct ws_kit_def *def, struct ws_err *err)
 {
 	struct ws_err why = {0};
-	bool replaces = o->pin && ws_same(o->pin->debian, "redist");
-	if (!replaces) {
-		switch (ws_archive_kit_make(o->fetch, def, o->a, o->tree, &why)) {
-		case WS_ARCHIVE_FILES_THERE:
-			return true;
-		case WS_ARCHIVE_FILES_FAILED:
-			if (err) {
-				*err = why;
-			}
-			return false;
-		case WS_ARCHIVE_FILES_NO_DEBIAN:
-			break;
+	if (!o->pin || !ws_same(o->pin->debian, "redist")) {
+		enum ws_archive_files_result made = ws_archive_kit_make(o->fetch, def, o->a, o->tree, &why);
+		if (made == WS_ARCHIVE_FILES_FAILED && err) {
+			*err = why;
+		}
+		if (made != WS_ARCHIVE_FILES_NO_DEBIAN) {
+			return made == WS_ARCHIVE_FILES_THERE;
 		}
 	}
 	o->kit->debian = "redist";
-	const char *key = ws_arena_strdup(o->a, replaced_key(def).hex);
-	return ws_tree_recall(o->fetch->store, key, o->a, o->tree)
-		|| ws_shared_tree_get(o->fetch, key, o->a, o->tree) || make_replaced(o, def, &why, err);
+	struct ws_digest key =
+		ws_digest_fields("wheelsmith.replaced-kit/1", def->name, def->digest.hex, NULL);
+	if (ws_tree_recall(o->fetch->store, key.hex, o->a, o->tree)
+		|| ws_shared_tree_get(o->fetch, key.hex, o->a, o->tree)) {
+		return true;
+	}
+	struct ws_redist redist;
+	struct ws_kit_def other;
+	struct ws_err second = {0};
+	if (!ws_redist_get(o->fetch, def->cuda, def->nvcc, o->a, &redist, &second)
+		|| !ws_redist_replace(&redist, def, o->a, &other, &second)) {
+		if (err) {
+			*err = why;
+		}
+		return ws_err_cure(err, "NVIDIA's redistributables would do, but: %s", second.text);
+	}
+	ws_events_note(o->fetch->events, "%s: NVIDIA's redistributables take its place",
+		why.text[0] ? why.text : "by the lock");
+	return ws_archive_kit_make(o->fetch, &other, o->a, o->tree, err) == WS_ARCHIVE_FILES_THERE
+		&& ws_shared_tree_remember(o->fetch, key.hex, o->tree, err);
 }
 
 bool
 ws_cuda_open_archive(const struct ws_fetch *fetch, const struct ws_kit_def *def,
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err)
 {
-	struct opening o = begin(fetch, a, kit);
+	struct opening o = {.fetch = fetch, .kit = kit, .tree = WS_NEW(a, struct ws_tree), .a = a};
 	if (pin && pin->definition && ws_digest_is(&def->digest, pin->definition)) {
 		o.pin = pin;
 	}
-	kit->how = "archive";
-	kit->definition = ws_arena_strdup(a, def->digest.hex);
-	kit->debian = uses_debian(def) ? "mirror" : NULL;
+	*kit =
+		(struct ws_cuda_kit){.how = "archive", .definition = ws_arena_strdup(a, def->digest.hex)};
+	for (size_t i = 0; i < def->archive_count; i++) {
+		kit->debian = def->archives[i].origin == WS_ORIGIN_DEBIAN ? "mirror" : kit->debian;
+	}
 	bool fine = true;
 	if (find_pinned(&o, def->name)) {
 		kit->debian = o.pin->debian;
@@ -444,11 +374,10 @@ bool
 ws_cuda_open_redist(const struct ws_fetch *fetch, const struct ws_version *version,
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err)
 {
-	struct opening o = begin(fetch, a, kit);
+	struct opening o = {.fetch = fetch, .kit = kit, .tree = WS_NEW(a, struct ws_tree), .a = a};
 	const char *cuda = version->text;
 	o.pin = pin && ws_same(pin->how, "redist") ? pin : NULL;
-	kit->how = "redist";
-	kit->definition = o.pin ? o.pin->definition : NULL;
+	*kit = (struct ws_cuda_kit){.how = "redist", .definition = o.pin ? o.pin->definition : NULL};
 	const char *minor = ws_version_minor(version, a);
 	const char *name = ws_arena_printf(a, "cuda-%s", minor);
 	bool fine = find_pinned(&o, name) || make_redist(&o, cuda, err);

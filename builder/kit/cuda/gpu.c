@@ -10,21 +10,6 @@
 #define MOST 4096        /* lines that are read; no host has so many devices or processes */
 #define SHOWN 120        /* bytes of a message of nvidia-smi that are repeated */
 
-static const char *
-find_program(const struct ws_user_env *env, struct ws_arena *a)
-{
-	struct ws_str rest = ws_str_of(ws_user_env_get(env, "PATH"));
-	while (rest.s) {
-		struct ws_str folder = ws_str_cut(&rest, ':');
-		const char *path = ws_arena_printf(a, "%.*s/nvidia-smi", WS_STR_ARGS(folder));
-		if (folder.n > 0 && folder.s[0] == '/' && access(path, X_OK) == 0) {
-			return path;
-		}
-	}
-	const char *path = ws_arena_printf(a, "%s/usr/bin/nvidia-smi", env->root);
-	return access(path, X_OK) == 0 ? path : NULL;
-}
-
 /* Images for clusters keep the driver's libraries where only LD_LIBRARY_PATH finds them. */
 static bool
 ask(const struct ws_user_env *env, const char *program, const char *question, struct ws_arena *a,
@@ -74,67 +59,28 @@ read_memory(struct ws_str text)
 	return sound ? mib << 20 : 0;
 }
 
-/* "9.0" to 90. A minor number of two digits would not fit the scheme of names: sm_90. */
-static bool
-read_capability(struct ws_str text, unsigned *number)
-{
-	uint64_t major, minor;
-	struct ws_str whole = ws_str_cut(&text, '.');
-	if (!text.s || !ws_str_to_u64(whole, &major) || !ws_str_to_u64(text, &minor) || major < 1
-		|| major > 99 || minor > 9) {
-		return false;
-	}
-	*number = (unsigned)(major * 10 + minor);
-	return true;
-}
-
 /* The name is what the numbers at both ends leave. */
 static bool
 read_gpu(struct ws_str line, struct ws_gpu *gpu, const char **driver, struct ws_arena *a)
 {
-	uint64_t index;
+	uint64_t index, major, minor;
 	struct ws_str version = cut_last(&line);
 	struct ws_str memory = cut_last(&line);
 	struct ws_str capability = cut_last(&line);
+	struct ws_str whole = ws_str_cut(&capability, '.'); /* "9.0" */
 	struct ws_str first = ws_str_cut(&line, ',');
-	if (!line.s || !ws_str_to_u64(ws_str_trim(first), &index) || index > MOST
-		|| !read_capability(capability, &gpu->arch.number)) {
+	/* A minor number of two digits would not fit the scheme of names: sm_90. */
+	if (!line.s || !ws_str_to_u64(ws_str_trim(first), &index) || index > MOST || !capability.s
+		|| !ws_str_to_u64(whole, &major) || !ws_str_to_u64(capability, &minor) || major < 1
+		|| major > 99 || minor > 9) {
 		return false;
 	}
+	gpu->arch.number = (unsigned)(major * 10 + minor);
 	gpu->index = (unsigned)index;
 	gpu->name = plain_copy(ws_str_trim(line), a);
 	gpu->memory_bytes = read_memory(memory);
 	*driver = plain_copy(version, a);
 	return true;
-}
-
-static bool
-read_user(struct ws_str line, struct ws_gpu_user *user, struct ws_arena *a)
-{
-	uint64_t pid;
-	struct ws_str memory = cut_last(&line);
-	struct ws_str first = ws_str_cut(&line, ',');
-	if (!line.s || !ws_str_to_u64(ws_str_trim(first), &pid) || pid == 0 || pid > 1U << 30) {
-		return false;
-	}
-	*user =
-		(struct ws_gpu_user){(unsigned)pid, plain_copy(ws_str_trim(line), a), read_memory(memory)};
-	return true;
-}
-
-/* The first line that is not blank, for people; "" when there is none. */
-static const char *
-first_line(const struct ws_buf *answer, struct ws_arena *a)
-{
-	struct ws_str rest = ws_buf_str(answer);
-	while (rest.s) {
-		struct ws_str line = ws_str_trim(ws_str_cut(&rest, '\n'));
-		if (line.n > 0) {
-			line.n = line.n < SHOWN ? line.n : SHOWN;
-			return plain_copy(line, a);
-		}
-	}
-	return "";
 }
 
 static void
@@ -157,7 +103,13 @@ list_gpus(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena *
 	if (gpus->count > 0) {
 		return;
 	}
-	const char *said = first_line(&answer, a);
+	/* The first line that is not blank, for people. */
+	struct ws_str line = {"", 0};
+	for (rest = ws_buf_str(&answer); rest.s && line.n == 0;) {
+		line = ws_str_trim(ws_str_cut(&rest, '\n'));
+	}
+	line.n = line.n < SHOWN ? line.n : SHOWN;
+	const char *said = plain_copy(line, a);
 	if (!asked) {
 		gpus->why_none =
 			said[0] ? ws_arena_printf(a, "%s: %s", err.text, said) : ws_arena_strdup(a, err.text);
@@ -176,9 +128,13 @@ list_users(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena 
 		env, gpus->program, "--query-compute-apps=pid,process_name,used_memory", a, &answer, NULL);
 	struct ws_str rest = ws_buf_str(&answer);
 	for (size_t i = 0; asked && rest.s && i < MOST; i++) {
-		struct ws_gpu_user user;
-		if (read_user(ws_str_cut(&rest, '\n'), &user, a)) {
-			*ws_vec_push(&found, a) = user;
+		uint64_t pid;
+		struct ws_str line = ws_str_cut(&rest, '\n');
+		struct ws_str memory = cut_last(&line);
+		struct ws_str first = ws_str_cut(&line, ',');
+		if (line.s && ws_str_to_u64(ws_str_trim(first), &pid) && pid > 0 && pid <= 1U << 30) {
+			*ws_vec_push(&found, a) = (struct ws_gpu_user){
+				(unsigned)pid, plain_copy(ws_str_trim(line), a), read_memory(memory)};
 		}
 	}
 	gpus->users = found.at;
@@ -187,40 +143,6 @@ list_users(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena 
 
 /* ---- without nvidia-smi: the files of the kernel module ---- */
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..."; of an open module the words
- * differ. The version is the first word of numbers and dots. */
-static const char *
-read_driver(const char *text, struct ws_arena *a)
-{
-	struct ws_str rest = ws_str_of(text);
-	struct ws_str line = ws_str_cut(&rest, '\n');
-	while (line.s) {
-		struct ws_str word = ws_str_cut(&line, ' ');
-		const char *copy = plain_copy(word, a);
-		if (strchr(copy, '.') && copy[strspn(copy, "0123456789.")] == '\0') {
-			return copy;
-		}
-	}
-	return NULL;
-}
-
-/* "Model: \t\t NVIDIA H100 80GB HBM3" in <folder>/<device>/information. */
-static const char *
-read_model(
-	const struct ws_user_env *env, const char *folder, const char *device, struct ws_arena *a)
-{
-	const char *text =
-		ws_user_env_read(env, ws_path_join(a, folder, device, "information", NULL), a);
-	struct ws_str rest = ws_str_of(text);
-	while (rest.s) {
-		struct ws_str value = ws_str_cut(&rest, '\n');
-		if (ws_str_is(ws_str_cut(&value, ':'), "Model")) {
-			return plain_copy(ws_str_trim(value), a);
-		}
-	}
-	return NULL;
-}
-
 static void
 read_driver_files(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena *a)
 {
@@ -228,12 +150,26 @@ read_driver_files(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws
 	WS_AUTO_DIR DIR *dir = opendir(ws_arena_printf(a, "%s%s", env->root, folder));
 	WS_VEC(const char *) seen = {0};
 	const struct dirent *entry;
-	gpus->driver = read_driver(ws_user_env_read(env, "/proc/driver/nvidia/version", a), a);
+	/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..."; of an open module the
+	 * words differ. The version is the first word of numbers and dots. */
+	struct ws_str rest = ws_str_of(ws_user_env_read(env, "/proc/driver/nvidia/version", a));
+	struct ws_str line = ws_str_cut(&rest, '\n');
+	while (line.s && !gpus->driver) {
+		const char *word = plain_copy(ws_str_cut(&line, ' '), a);
+		bool version = strchr(word, '.') && word[strspn(word, "0123456789.")] == '\0';
+		gpus->driver = version ? word : NULL;
+	}
+	/* "Model: \t\t NVIDIA H100 80GB HBM3" in <folder>/<device>/information. */
 	while (dir && (entry = readdir(dir)) && seen.len < MOST) {
-		const char *model =
-			entry->d_name[0] == '.' ? NULL : read_model(env, folder, entry->d_name, a);
-		if (model) {
-			*ws_vec_push(&seen, a) = model;
+		const char *path = ws_path_join(a, folder, entry->d_name, "information", NULL);
+		rest = ws_str_of(entry->d_name[0] == '.' ? NULL : ws_user_env_read(env, path, a));
+		bool found = false;
+		while (rest.s && !found) {
+			struct ws_str value = ws_str_cut(&rest, '\n');
+			found = ws_str_is(ws_str_cut(&value, ':'), "Model");
+			if (found) {
+				*ws_vec_push(&seen, a) = plain_copy(ws_str_trim(value), a);
+			}
 		}
 	}
 	gpus->seen = seen.at;
@@ -248,7 +184,18 @@ read_driver_files(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws
 void
 ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus)
 {
-	*gpus = (struct ws_gpus){.program = find_program(env, a)};
+	*gpus = (struct ws_gpus){0};
+	struct ws_str rest = ws_str_of(ws_user_env_get(env, "PATH"));
+	while (rest.s && !gpus->program) {
+		struct ws_str folder = ws_str_cut(&rest, ':');
+		const char *path = ws_arena_printf(a, "%.*s/nvidia-smi", WS_STR_ARGS(folder));
+		bool found = folder.n > 0 && folder.s[0] == '/' && access(path, X_OK) == 0;
+		gpus->program = found ? path : NULL;
+	}
+	const char *installed = ws_arena_printf(a, "%s/usr/bin/nvidia-smi", env->root);
+	if (!gpus->program && access(installed, X_OK) == 0) {
+		gpus->program = installed;
+	}
 	if (!gpus->program) {
 		read_driver_files(env, gpus, a);
 		return;

@@ -2,8 +2,8 @@
 
 #include "base/fs.h"
 #include "kit/cuda/parts.h"
-#include "store/answer_cache.h"
 #include "store/results.h"
+#include "sys/child.h"
 
 /* Changes when what is remembered does. */
 #define DRYRUN_MEMORY "wheelsmith.nvcc-dryrun/1"
@@ -31,8 +31,9 @@ read_character(const char **at, const char *end, bool quoted, struct ws_buf *wor
 	return true;
 }
 
-bool
-ws_dryrun_split(struct ws_str text, struct ws_arena *a, ws_dryrun_words *words)
+/* Appends the words of @a text. False where a shell would do more. */
+static bool
+split(struct ws_str text, struct ws_arena *a, ws_dryrun_words *words)
 {
 	WS_AUTO_BUF struct ws_buf word = {0};
 	const char *at = text.s, *end = text.s + text.n;
@@ -60,26 +61,6 @@ ws_dryrun_split(struct ws_str text, struct ws_arena *a, ws_dryrun_words *words)
 	}
 }
 
-/* "CICC_PATH=...". */
-static bool
-is_variable(struct ws_str line)
-{
-	size_t n = 0;
-	while (n < line.n && (line.s[n] == '_' || (line.s[n] >= 'A' && line.s[n] <= 'Z'))) {
-		n++;
-	}
-	return n > 0 && n < line.n && line.s[n] == '=';
-}
-
-/* Lines that are not compiler commands: "rm x.fatbin", "-- Filter Dependencies -- > x.d". */
-static bool
-is_housekeeping(struct ws_str line)
-{
-	const char *text = line.s;
-	return (line.n > 3 && memcmp(text, "rm ", 3) == 0)
-		|| (line.n > 3 && memcmp(text, "-- ", 3) == 0);
-}
-
 bool
 ws_dryrun_read(
 	const char *printed, struct ws_arena *a, ws_dryrun_commands *commands, const char **why)
@@ -91,11 +72,17 @@ ws_dryrun_read(
 			continue;
 		}
 		line = (struct ws_str){line.s + strlen(mark), line.n - strlen(mark)};
-		if (is_variable(line) || is_housekeeping(line)) {
+		size_t n = 0;
+		while (n < line.n && (line.s[n] == '_' || (line.s[n] >= 'A' && line.s[n] <= 'Z'))) {
+			n++;
+		}
+		/* "CICC_PATH=...", "rm x.fatbin", "-- Filter Dependencies -- > x.d" */
+		if ((n > 0 && n < line.n && line.s[n] == '=')
+			|| (line.n > 3 && (memcmp(line.s, "rm ", 3) == 0 || memcmp(line.s, "-- ", 3) == 0))) {
 			continue;
 		}
 		ws_dryrun_words words = {0};
-		if (!ws_dryrun_split(line, a, &words) || words.len == 0) {
+		if (!split(line, a, &words) || words.len == 0) {
 			*why = ws_arena_printf(
 				a, "a shell would do more with '%.*s'", (int)(line.n < 60 ? line.n : 60), line.s);
 			return false;
@@ -118,67 +105,42 @@ replace_all(const char *text, const char *from, const char *to, struct ws_buf *o
 	ws_buf_puts(out, text);
 }
 
-static struct ws_digest
-dryrun_key(const struct ws_cuda_kit *kit, const struct ws_hostcc *cxx, const char *const *words)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, DRYRUN_MEMORY);
-	ws_hasher_add_field(h, kit->fingerprint);
-	ws_hasher_add_field(h, cxx->fingerprint);
-	for (; *words; words++) {
-		ws_hasher_add_field(h, *words);
-	}
-	return ws_hasher_finish(h);
-}
-
-/* nvcc asks the compiler for its release. Paths become the names that every host has. */
-static bool
-ask_commands(const struct ws_cuda_kit *kit, const struct ws_hostcc *cxx, const char *const *words,
-	struct ws_arena *a, struct ws_buf *printed, struct ws_err *err)
-{
-	ws_dryrun_words argv = {0};
-	WS_AUTO_BUF struct ws_buf raw = {0}, named = {0};
-	const char *nvcc = ws_cuda_part_find(kit->path, WS_CUDA_NVCC, a);
-	*ws_vec_push(&argv, a) = nvcc;
-	*ws_vec_push(&argv, a) = "--dryrun";
-	for (; *words; words++) {
-		*ws_vec_push(&argv, a) = ws_same(*words, "{cxx}") ? cxx->path : *words;
-	}
-	*ws_vec_push(&argv, a) = NULL;
-	struct ws_child_order order = {.argv = argv.at, .with_stderr = true};
-	if (!ws_child_ask(&order, &raw, err)) {
-		return ws_err_wrap(err, "asking '%s' for its commands", nvcc);
-	}
-	replace_all(ws_buf_text(&raw), kit->path, "cuda", &named);
-	const char *dir = ws_path_dir(a, cxx->path), *base = ws_path_base(cxx->path);
-	replace_all(
-		ws_buf_text(&named), ws_arena_printf(a, "\"%s\"/%s", dir, base), "\"{cxx}\"", printed);
-	return true;
-}
-
 bool
 ws_dryrun_ask(const struct ws_cuda_kit *kit, const struct ws_hostcc *cxx, const char *const *words,
 	const struct ws_store *store, struct ws_buf *printed, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_digest key = dryrun_key(kit, cxx, words);
+	WS_AUTO_BUF struct ws_buf raw = {0}, named = {0};
+	const char *nvcc = ws_cuda_part_find(kit->path, WS_CUDA_NVCC, a);
+	ws_dryrun_words argv = {0};
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, DRYRUN_MEMORY);
+	ws_hasher_add_field(h, kit->fingerprint);
+	ws_hasher_add_field(h, cxx->fingerprint);
+	*ws_vec_push(&argv, a) = nvcc;
+	*ws_vec_push(&argv, a) = "--dryrun";
+	for (; *words; words++) {
+		ws_hasher_add_field(h, *words);
+		*ws_vec_push(&argv, a) = ws_same(*words, "{cxx}") ? cxx->path : *words;
+	}
+	*ws_vec_push(&argv, a) = NULL;
+	struct ws_digest key = ws_hasher_finish(h);
 	if (ws_results_get(store, key.hex, printed)) {
 		return true;
 	}
 	ws_buf_clear(printed);
-	if (!ask_commands(kit, cxx, words, a, printed, err)) {
-		return false;
+	/* nvcc asks the compiler for its release. */
+	struct ws_child_order order = {.argv = argv.at, .with_stderr = true};
+	if (!ws_child_ask(&order, &raw, err)) {
+		return ws_err_wrap(err, "asking '%s' for its commands", nvcc);
 	}
+	/* Paths become the names that every host has. */
+	replace_all(ws_buf_text(&raw), kit->path, "cuda", &named);
+	const char *path =
+		ws_arena_printf(a, "\"%s\"/%s", ws_path_dir(a, cxx->path), ws_path_base(cxx->path));
+	replace_all(ws_buf_text(&named), path, "\"{cxx}\"", printed);
 	ws_results_put(store, key.hex, printed, NULL); /* else it is asked again */
 	return true;
-}
-
-static bool
-ask(struct ws_ledger *ledger, const char *const *argv, struct ws_buf *answer, struct ws_err *err)
-{
-	struct ws_child_order command = {.argv = argv, .with_stderr = true};
-	ws_buf_clear(answer);
-	return ws_answer_cache_ask(ledger, &command, answer, err);
 }
 
 /* ---- the release ---- */
@@ -189,8 +151,9 @@ ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 	const char **release, struct ws_err *err)
 {
 	const char *const argv[] = {ws_path_join(a, root, "bin/nvcc", NULL), "--version", NULL};
+	struct ws_child_order command = {.argv = argv, .with_stderr = true};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(NULL, argv, &answer, err)) {
+	if (!ws_child_ask(&command, &answer, err)) {
 		return ws_err_wrap(err, "asking nvcc of '%s' for its release", root);
 	}
 	static const char digits[] = "0123456789.";
@@ -209,17 +172,6 @@ ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 
 /* ---- the include folders ---- */
 
-static const char *
-canonical(const char *folder, const char *root, struct ws_arena *a)
-{
-	const char *normal = ws_path_normal(a, folder);
-	size_t len = strlen(root);
-	if (strncmp(normal, root, len) != 0 || (normal[len] && normal[len] != '/')) {
-		return normal;
-	}
-	return ws_arena_printf(a, "cuda%s", normal + len);
-}
-
 typedef WS_VEC(const char *) folder_list;
 
 /* The folders of words like "-I/x" and "-isystem" "/x". */
@@ -228,16 +180,21 @@ read_words(struct ws_str text, const char *root, struct ws_arena *a, folder_list
 {
 	static const char *const options[] = {"-isystem", "-I"};
 	ws_dryrun_words words = {0};
-	ws_dryrun_split(text, a, &words);
+	size_t len = strlen(root);
+	split(text, a, &words);
 	for (size_t i = 0; i < words.len; i++) {
-		for (size_t k = 0; k < WS_LEN(options); k++) {
-			const char *rest = words.at[i] + strlen(options[k]);
-			if (!ws_starts_with(words.at[i], options[k]) || (!rest[0] && i + 1 == words.len)) {
-				continue;
-			}
-			*ws_vec_push(folders, a) = canonical(rest[0] ? rest : words.at[++i], root, a);
-			break;
+		size_t k = 0;
+		while (k < WS_LEN(options) && !ws_starts_with(words.at[i], options[k])) {
+			k++;
 		}
+		const char *rest = k < WS_LEN(options) ? words.at[i] + strlen(options[k]) : NULL;
+		if (!rest || (!rest[0] && i + 1 == words.len)) {
+			continue;
+		}
+		const char *folder = ws_path_normal(a, rest[0] ? rest : words.at[++i]);
+		bool inside =
+			strncmp(folder, root, len) == 0 && (folder[len] == '\0' || folder[len] == '/');
+		*ws_vec_push(folders, a) = inside ? ws_arena_printf(a, "cuda%s", folder + len) : folder;
 	}
 }
 
@@ -257,33 +214,4 @@ ws_nvcc_read_include(const char *printed, const char *root, struct ws_arena *a, 
 	}
 	*count = folders.len;
 	return folders.at;
-}
-
-static const char *
-last_line(const struct ws_buf *answer, struct ws_arena *a)
-{
-	const char *text = ws_str_copy(ws_str_trim(ws_buf_str(answer)), a);
-	const char *line = strrchr(text, '\n');
-	return line ? line + 1 : text;
-}
-
-bool
-ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_ledger *ledger, struct ws_arena *a,
-	const char *const **folders, size_t *count, struct ws_err *err)
-{
-	const char *nvcc = ws_path_join(a, root, "bin/nvcc", NULL);
-	const char *const argv[] = {nvcc, "--dryrun", "-ccbin", cxx, "-c", "x.cu", "-o", "x.o", NULL};
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(ledger, argv, &answer, err)) {
-		ws_err_wrap(err, "asking '%s' with '%s' for its header folders", nvcc, cxx);
-		return ws_err_cure(err, "it said: %s", last_line(&answer, a));
-	}
-	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
-	const char *const *found = ws_nvcc_read_include(ws_buf_text(&answer), root, scratch, count);
-	const char **kept = WS_NEW_N(a, const char *, *count + 1);
-	for (size_t i = 0; i < *count; i++) {
-		kept[i] = ws_arena_strdup(a, found[i]);
-	}
-	*folders = kept;
-	return true;
 }

@@ -17,14 +17,10 @@ bool ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **vers
 	const char **release, struct ws_err *err);
 
 /**
- * The folders that it passes to the host compiler, in the order of the search: those in @a root
- * (absolute, without links) by canonical names, "cuda/include", others absolute. nvcc needs a host
- * compiler even for that: @a cxx, as for -ccbin.
+ * The folders that it passes to the host compiler, in the order of the search, from the output of
+ * `nvcc --dryrun`: those in @a root (absolute, without links) by canonical names, "cuda/include",
+ * others absolute.
  */
-bool ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_ledger *ledger,
-	struct ws_arena *a, const char *const **folders, size_t *count, struct ws_err *err);
-
-/** The same from the output of `nvcc --dryrun`. */
 const char *const *ws_nvcc_read_include(
 	const char *printed, const char *root, struct ws_arena *a, size_t *count);
 
@@ -34,12 +30,10 @@ typedef WS_VEC(const char *) ws_dryrun_words;
 typedef WS_VEC(ws_dryrun_words) ws_dryrun_commands;
 
 /**
- * Appends the words of @a text as a shell splits them; nvcc's own variable $CICC_PATH stays as
- * written. False where a shell would do more: a pattern, a redirection, a substitution.
+ * Reads the output, with words as a shell splits them; nvcc's own variable $CICC_PATH stays as
+ * written. False when it has no command, or a line where a shell would do more (a pattern, a
+ * redirection, a substitution): @a why.
  */
-bool ws_dryrun_split(struct ws_str text, struct ws_arena *a, ws_dryrun_words *words);
-
-/** Reads the output. False when it has no command, or a line that needs a shell: @a why. */
 bool ws_dryrun_read(
 	const char *printed, struct ws_arena *a, ws_dryrun_commands *commands, const char **why);
 

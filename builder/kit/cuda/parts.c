@@ -124,24 +124,6 @@ ws_cuda_find_runtime(const char *root, struct ws_arena *a)
 	return found;
 }
 
-/* "#define CUDART_VERSION  12040": two packages that were not updated together. */
-static const char *
-find_stranger(const char *root, const char *version, struct ws_arena *a)
-{
-	static const char define[] = "#define CUDART_VERSION";
-	const char *path = ws_cuda_part_find(root, WS_CUDA_RUNTIME_API_H, a);
-	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!path || !ws_fs_read_at_most(path, (size_t)16 << 20, &text, NULL)) {
-		return NULL;
-	}
-	const char *at = strstr(ws_buf_text(&text), define);
-	unsigned long number = at ? strtoul(at + strlen(define), NULL, 10) : 0;
-	const char *found = ws_arena_printf(a, "%lu.%lu", number / 1000, number % 1000 / 10);
-	return number == 0 || strcmp(found, version) == 0
-		? NULL
-		: ws_arena_printf(a, "headers of %s (%s has those of %s)", version, path, found);
-}
-
 const char *const *
 ws_cuda_list_missing(const char *root, const char *version, struct ws_arena *a, size_t *count)
 {
@@ -154,9 +136,18 @@ ws_cuda_list_missing(const char *root, const char *version, struct ws_arena *a, 
 	if (!ws_cuda_find_runtime(root, a)) {
 		*ws_vec_push(&missing, a) = "libcudart.so";
 	}
-	const char *stranger = find_stranger(root, version, a);
-	if (stranger) {
-		*ws_vec_push(&missing, a) = stranger;
+	/* "#define CUDART_VERSION  12040": two packages that were not updated together. */
+	static const char define[] = "#define CUDART_VERSION";
+	const char *path = ws_cuda_part_find(root, WS_CUDA_RUNTIME_API_H, a);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (path && ws_fs_read_at_most(path, (size_t)16 << 20, &text, NULL)) {
+		const char *at = strstr(ws_buf_text(&text), define);
+		unsigned long number = at ? strtoul(at + strlen(define), NULL, 10) : 0;
+		const char *found = ws_arena_printf(a, "%lu.%lu", number / 1000, number % 1000 / 10);
+		if (number > 0 && strcmp(found, version) != 0) {
+			*ws_vec_push(&missing, a) =
+				ws_arena_printf(a, "headers of %s (%s has those of %s)", version, path, found);
+		}
 	}
 	*count = missing.len;
 	*ws_vec_push(&missing, a) = NULL;

@@ -15,27 +15,20 @@
 
 /* ---- reading ---- */
 
-/* An object with an archive, or one level of them by "cuda12.4" or "cuda12". */
-static const struct ws_json *
-choose_variant(const struct ws_json *platform, const char *label, struct ws_arena *a)
-{
-	if (!platform || ws_json_find(platform, "relative_path")) {
-		return platform;
-	}
-	struct ws_str rest = ws_str_of(label);
-	struct ws_str major = ws_str_cut(&rest, '.');
-	struct ws_str minor = rest.s ? ws_str_cut(&rest, '.') : (struct ws_str){"", 0};
-	const char *exact = ws_arena_printf(a, "cuda%.*s.%.*s", WS_STR_ARGS(major), WS_STR_ARGS(minor));
-	const char *broad = ws_arena_printf(a, "cuda%.*s", WS_STR_ARGS(major));
-	const struct ws_json *found = ws_json_find(platform, exact);
-	return found ? found : ws_json_find(platform, broad);
-}
-
 static bool
 read_component(const struct ws_json *value, const char *label, struct ws_arena *a,
 	struct ws_redist_component *c)
 {
-	const struct ws_json *archive = choose_variant(ws_json_find(value, PLATFORM), label, a);
+	const struct ws_json *archive = ws_json_find(value, PLATFORM);
+	if (archive && !ws_json_find(archive, "relative_path")) {
+		/* One level of archives, by "cuda12.4" or "cuda12". */
+		size_t major = strcspn(label, "."),
+			   minor = label[major] ? strcspn(label + major + 1, ".") : 0;
+		const struct ws_json *exact =
+			ws_json_find(archive, ws_arena_printf(a, "cuda%.*s", (int)(major + 1 + minor), label));
+		const char *broad = ws_arena_printf(a, "cuda%.*s", (int)major, label);
+		archive = exact ? exact : ws_json_find(archive, broad);
+	}
 	struct ws_digest digest;
 	*c = (struct ws_redist_component){
 		.name = ws_arena_strdup(a, value->key),
@@ -272,15 +265,6 @@ need(const struct ws_redist *r, const struct part *part, struct ws_err *err)
 	return c;
 }
 
-/* "12.4" of "12.4.1". */
-static const char *
-cuda_of(const struct ws_redist *r, struct ws_arena *a)
-{
-	const char *dot = strchr(r->label, '.');
-	return ws_arena_copy(
-		a, r->label, dot ? (size_t)(dot + 1 - r->label) + strcspn(dot + 1, ".") : 0);
-}
-
 bool
 ws_redist_define(
 	const struct ws_redist *r, struct ws_arena *a, struct ws_kit_def *def, struct ws_err *err)
@@ -298,7 +282,9 @@ ws_redist_define(
 		}
 		*ws_vec_push(&archives, a) = archive_of(r, c, part->map, part->map_count, a);
 	}
-	const char *cuda = cuda_of(r, a);
+	size_t whole = strcspn(r->label, ".");
+	size_t minor = r->label[whole] ? 1 + strcspn(r->label + whole + 1, ".") : 0;
+	const char *cuda = ws_arena_copy(a, r->label, whole + minor);
 	*def = (struct ws_kit_def){
 		.name = ws_arena_printf(a, "cuda-%s", cuda),
 		.cuda = cuda,
@@ -338,15 +324,6 @@ is_there_still(const struct ws_kit_def *def, const char *path)
 	return true;
 }
 
-static struct ws_digest
-digest_both(const struct ws_redist *r, const struct ws_kit_def *def)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, def->digest.hex);
-	ws_hasher_add_field(h, r->digest.hex);
-	return ws_hasher_finish(h);
-}
-
 bool
 ws_redist_replace(const struct ws_redist *r, const struct ws_kit_def *def, struct ws_arena *a,
 	struct ws_kit_def *replaced, struct ws_err *err)
@@ -370,7 +347,7 @@ ws_redist_replace(const struct ws_redist *r, const struct ws_kit_def *def, struc
 	}
 	*replaced = *def;
 	replaced->nvcc = nvcc->version;
-	replaced->digest = digest_both(r, def);
+	replaced->digest = ws_digest_fields(def->digest.hex, r->digest.hex, NULL);
 	replaced->archives = archives.at;
 	replaced->archive_count = archives.len;
 	replaced->executables = kept.at;

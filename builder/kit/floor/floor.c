@@ -19,23 +19,6 @@ struct library {
 
 typedef WS_VEC(struct library) library_list;
 
-/* Versions come oldest first, so a later one takes the place of an earlier. */
-static void
-add_symbol(struct library *library, const struct ws_export *line, struct ws_arena *a)
-{
-	size_t *number = ws_map_get(&library->numbers, line->text);
-	if (!number) {
-		number = WS_NEW(a, size_t);
-		*number = library->stub.symbols.len;
-		ws_vec_push(&library->stub.symbols, a)->name = ws_arena_strdup(a, line->text);
-		ws_map_put(&library->numbers, library->stub.symbols.at[*number].name, number, a);
-	}
-	struct ws_stub_symbol *symbol = &library->stub.symbols.at[*number];
-	symbol->version = line->version; /* of the list's arena */
-	symbol->size = line->size;
-	symbol->tls = line->kind == WS_EXPORT_TLS;
-}
-
 /* The versions of each library that @policy allows. */
 static bool
 read_libraries(const char *list, const struct ws_manylinux *policy, unsigned machine,
@@ -58,9 +41,22 @@ read_libraries(const char *list, const struct ws_manylinux *policy, unsigned mac
 			version = line->version;
 			allowed = version && ws_manylinux_allows(policy, version);
 		}
-		if (allowed) {
-			add_symbol(&libraries->at[libraries->len - 1], line, a);
+		if (!allowed) {
+			continue;
 		}
+		/* Versions come oldest first, so a later one takes the place of an earlier. */
+		struct library *into = &libraries->at[libraries->len - 1];
+		size_t *number = ws_map_get(&into->numbers, line->text);
+		if (!number) {
+			number = WS_NEW(a, size_t);
+			*number = into->stub.symbols.len;
+			ws_vec_push(&into->stub.symbols, a)->name = ws_arena_strdup(a, line->text);
+			ws_map_put(&into->numbers, into->stub.symbols.at[*number].name, number, a);
+		}
+		struct ws_stub_symbol *symbol = &into->stub.symbols.at[*number];
+		symbol->version = line->version; /* of the list's arena */
+		symbol->size = line->size;
+		symbol->tls = line->kind == WS_EXPORT_TLS;
 	}
 	return false;
 }
@@ -75,68 +71,24 @@ link_name(const char *soname, struct ws_arena *a)
 		: soname;
 }
 
-static bool
-add_stubs(struct ws_tree_builder *tree, const library_list *libraries, struct ws_arena *a,
-	struct ws_err *err)
-{
-	for (size_t i = 0; i < libraries->len; i++) {
-		const struct ws_stub *stub = &libraries->at[i].stub;
-		WS_AUTO_BUF struct ws_buf bytes = {0};
-		if (stub->symbols.len > 0
-			&& (!ws_elf_stub(stub, &bytes, err)
-				|| !ws_tree_add_file(
-					tree, link_name(stub->soname, a), bytes.data, bytes.len, false, err))) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* ---- the bridge ---- */
 
 typedef WS_VEC(const char *) path_list;
 
-struct gathering {
-	path_list *paths;
+/* Sources and headers of the bridge, sorted. */
+struct sources {
+	path_list paths;
 	struct ws_arena *a;
 };
 
 static bool
 gather(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 {
-	struct gathering *g = self;
+	struct sources *s = self;
 	if (ws_ends_with(entry->path, ".c") || ws_ends_with(entry->path, ".h")) {
-		*ws_vec_push(g->paths, g->a) = ws_arena_strdup(g->a, entry->path);
+		*ws_vec_push(&s->paths, s->a) = ws_arena_strdup(s->a, entry->path);
 	}
 	return true;
-}
-
-/* Sources and headers below @folder, sorted. */
-static bool
-list_sources(const char *folder, struct ws_arena *a, path_list *paths, struct ws_err *err)
-{
-	struct gathering g = {paths, a};
-	if (!ws_fs_walk(folder, gather, &g, err)) {
-		return false;
-	}
-	if (paths->len == 0) {
-		return ws_err_set(err, WS_ERR_IO, "'%s' has no sources of the bridge", folder);
-	}
-	qsort(paths->at, paths->len, sizeof(paths->at[0]), ws_cmp_strings);
-	return true;
-}
-
-/* As the compiler itself would find it. */
-static const char *
-find_ar(const struct ws_hostcc *cxx, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	const char *argv[] = {cxx->path, "-print-prog-name=ar", NULL};
-	if (!ws_child_ask(&(struct ws_child_order){.argv = argv}, &answer, NULL)) {
-		return "ar";
-	}
-	const char *name = ws_str_copy(ws_str_trim(ws_buf_str(&answer)), a);
-	return *name ? name : "ar";
 }
 
 /* A command whose programs are found beside the compiler or where the system has them, whatever
@@ -194,7 +146,12 @@ archive(const struct ws_hostcc *cxx, const path_list *sources, const char *folde
 	struct ws_arena *a, struct ws_err *err)
 {
 	path_list words = begin_command(cxx, a);
-	*ws_vec_push(&words, a) = find_ar(cxx, a);
+	/* As the compiler itself would find it. */
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	const char *const argv[] = {cxx->path, "-print-prog-name=ar", NULL};
+	bool answers = ws_child_ask(&(struct ws_child_order){.argv = argv}, &answer, NULL);
+	const char *ar = ws_str_copy(ws_str_trim(ws_buf_str(&answer)), a);
+	*ws_vec_push(&words, a) = answers && *ar ? ar : "ar";
 	*ws_vec_push(&words, a) = "rcsD";
 	*ws_vec_push(&words, a) = into;
 	for (size_t i = 0; i < sources->len; i++) {
@@ -239,23 +196,6 @@ hash_file(struct ws_hasher *h, const char *path, struct ws_err *err)
 }
 
 static bool
-make_key(const struct ws_floor_wish *wish, const char *list, const path_list *sources,
-	struct ws_digest *key, struct ws_err *err)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	bool fine = hash_file(h, list, err);
-	ws_hasher_add_field(h, MAKING);
-	ws_hasher_add_field(h, wish->glibc);
-	ws_hasher_add_field(h, wish->machine->name);
-	ws_hasher_add_field(h, wish->cxx->fingerprint);
-	for (size_t i = 0; i < sources->len && fine; i++) {
-		fine = hash_file(h, sources->at[i], err);
-	}
-	*key = ws_hasher_finish(h);
-	return fine;
-}
-
-static bool
 make(const struct ws_store *store, const struct ws_floor_wish *wish, const char *list,
 	const path_list *sources, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
@@ -270,8 +210,16 @@ make(const struct ws_store *store, const struct ws_floor_wish *wish, const char 
 	}
 	struct ws_tree_builder *b =
 		ws_tree_begin(store, ws_arena_printf(a, "floor-%s", wish->glibc), a, err);
-	if (!b || !add_stubs(b, &libraries, scratch, err)
-		|| !add_bridge(b, wish, sources, scratch, err)) {
+	bool fine = b != NULL;
+	for (size_t i = 0; i < libraries.len && fine; i++) {
+		const struct ws_stub *stub = &libraries.at[i].stub;
+		WS_AUTO_BUF struct ws_buf bytes = {0};
+		fine = stub->symbols.len == 0
+			|| (ws_elf_stub(stub, &bytes, err)
+				&& ws_tree_add_file(
+					b, link_name(stub->soname, scratch), bytes.data, bytes.len, false, err));
+	}
+	if (!fine || !add_bridge(b, wish, sources, scratch, err)) {
 		ws_tree_abandon(b);
 		return false;
 	}
@@ -282,21 +230,37 @@ bool
 ws_floor_open(const struct ws_store *store, const struct ws_floor_wish *wish, struct ws_arena *a,
 	struct ws_floor_kit *kit, struct ws_err *err)
 {
-	path_list sources = {0};
-	struct ws_digest key;
+	struct sources sources = {.a = a};
 	*kit = (struct ws_floor_kit){
 		.glibc = wish->glibc,
 		.loader = wish->machine->loader,
 		.list = ws_path_join(a, wish->facts, wish->machine->floors, NULL),
 	};
-	if (!list_sources(wish->bridge, a, &sources, err)
-		|| !make_key(wish, kit->list, &sources, &key, err)) {
+	if (!ws_fs_walk(wish->bridge, gather, &sources, err)) {
+		return false;
+	}
+	path_list *paths = &sources.paths;
+	if (paths->len == 0) {
+		return ws_err_set(err, WS_ERR_IO, "'%s' has no sources of the bridge", wish->bridge);
+	}
+	qsort(paths->at, paths->len, sizeof(paths->at[0]), ws_cmp_strings);
+	struct ws_hasher *h = ws_hasher_make();
+	bool fine = hash_file(h, kit->list, err);
+	ws_hasher_add_field(h, MAKING);
+	ws_hasher_add_field(h, wish->glibc);
+	ws_hasher_add_field(h, wish->machine->name);
+	ws_hasher_add_field(h, wish->cxx->fingerprint);
+	for (size_t i = 0; i < paths->len && fine; i++) {
+		fine = hash_file(h, paths->at[i], err);
+	}
+	struct ws_digest key = ws_hasher_finish(h);
+	if (!fine) {
 		return false;
 	}
 	if (ws_tree_recall(store, key.hex, a, &kit->tree)) {
 		return true;
 	}
-	return (make(store, wish, kit->list, &sources, a, &kit->tree, err)
+	return (make(store, wish, kit->list, paths, a, &kit->tree, err)
 			   && ws_tree_remember(store, key.hex, &kit->tree, err))
 		|| ws_err_wrap(err, "the libraries of glibc %s", wish->glibc);
 }

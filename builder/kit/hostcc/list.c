@@ -15,39 +15,17 @@
  * again. */
 #define TIMEOUT_MS 60000
 
-/* "12.2.0" at the front of @a rest. */
-static bool
-read_version(struct ws_str rest, struct ws_hostcc *cc, struct ws_arena *a)
-{
-	size_t len = 0;
-	while (len < rest.n && (rest.s[len] == '.' || ws_is_digit(rest.s[len]))) {
-		len++;
-	}
-	struct ws_str version = {rest.s, len};
-	uint64_t major;
-	if (!ws_str_to_u64(ws_str_cut(&version, '.'), &major) || major > 999) {
-		return false;
-	}
-	cc->major = (unsigned)major;
-	cc->version = ws_arena_copy(a, rest.s, len);
-	return true;
-}
-
-/* "gcc version 12.2.0 (Debian ...)", "Ubuntu clang version 14.0.0-1ubuntu1" and "Target: MACHINE"
- * are lines of what -v prints; "Configured with:" may repeat anything. */
+/* "12.2.0 ...", behind the name of the compiler. */
 static void
-read_line(struct ws_str line, struct ws_hostcc *cc, struct ws_arena *a)
+read_version(const char *text, enum ws_hostcc_kind kind, struct ws_hostcc *cc, struct ws_arena *a)
 {
-	const char *text = ws_str_copy(line, a);
-	const char *clang = strstr(text, "clang version ");
-	if (ws_starts_with(text, "Target: ")) {
-		cc->machine = ws_str_copy(ws_str_trim(ws_str_of(text + 8)), a);
-	} else if (ws_starts_with(text, "gcc version ")) {
-		cc->kind = WS_HOSTCC_GCC;
-		read_version(ws_str_of(text + 12), cc, a);
-	} else if (clang && !ws_starts_with(text, "Configured with:")) {
-		cc->kind = WS_HOSTCC_CLANG;
-		read_version(ws_str_of(clang + 14), cc, a);
+	size_t len = strspn(text, "0123456789.");
+	struct ws_str version = {text, len};
+	uint64_t major;
+	cc->kind = kind;
+	if (ws_str_to_u64(ws_str_cut(&version, '.'), &major) && major <= 999) {
+		cc->major = (unsigned)major;
+		cc->version = ws_arena_copy(a, text, len);
 	}
 }
 
@@ -65,7 +43,17 @@ ws_hostcc_ask(struct ws_ledger *ledger, const char *path, struct ws_arena *a, st
 	*cc = (struct ws_hostcc){.path = ws_arena_strdup(a, path)};
 	struct ws_str rest = ws_buf_str(&answer);
 	while (rest.s) {
-		read_line(ws_str_cut(&rest, '\n'), cc, a);
+		/* "gcc version 12.2.0 (Debian ...)", "Ubuntu clang version 14.0.0-1ubuntu1" and "Target:
+		 * MACHINE"; "Configured with:" may repeat anything. */
+		const char *line = ws_str_copy(ws_str_cut(&rest, '\n'), a);
+		const char *clang = strstr(line, "clang version ");
+		if (ws_starts_with(line, "Target: ")) {
+			cc->machine = ws_str_copy(ws_str_trim(ws_str_of(line + 8)), a);
+		} else if (ws_starts_with(line, "gcc version ")) {
+			read_version(line + 12, WS_HOSTCC_GCC, cc, a);
+		} else if (clang && !ws_starts_with(line, "Configured with:")) {
+			read_version(clang + 14, WS_HOSTCC_CLANG, cc, a);
+		}
 	}
 	if (!cc->version || !cc->machine) {
 		return ws_err_set(err, WS_ERR_BUILD, "'%s' is neither gcc nor clang", path);
@@ -82,40 +70,6 @@ struct search {
 	struct ws_map seen; /* real paths */
 	struct ws_arena *a;
 };
-
-/* "g++", "clang++", and with a version "g++-12", "g++-4.9"; @a prefix: "aarch64-linux-gnu-". */
-static bool
-is_compiler_name(const char *name, const char *prefix, bool versioned)
-{
-	if (!ws_starts_with(name, prefix)) {
-		return false;
-	}
-	name += strlen(prefix);
-	size_t stem = ws_starts_with(name, "g++") ? 3 : ws_starts_with(name, "clang++") ? 7 : 0;
-	if (stem == 0 || !versioned) {
-		return stem > 0 && name[stem] == '\0';
-	}
-	return name[stem] == '-' && name[stem + 1] != '\0'
-		&& name[stem + 1 + strspn(name + stem + 1, "0123456789.")] == '\0';
-}
-
-/* True for what is listed before: gcc before clang, then the larger version. */
-static bool
-goes_before(const struct ws_hostcc *x, const struct ws_hostcc *y)
-{
-	return x->kind != y->kind ? x->kind < y->kind : strverscmp(x->version, y->version) > 0;
-}
-
-static void
-insert(struct search *s, const struct ws_hostcc *cc)
-{
-	ws_vec_push(s->list, s->a);
-	size_t at = s->list->len - 1;
-	for (; at > 0 && goes_before(cc, &s->list->at[at - 1]); at--) {
-		s->list->at[at] = s->list->at[at - 1];
-	}
-	s->list->at[at] = *cc;
-}
 
 static void
 look_at(struct search *s, const char *path)
@@ -135,34 +89,43 @@ look_at(struct search *s, const char *path)
 		return;
 	}
 	if (ws_hostcc_ask(s->ledger, path, s->a, &cc, &err)) {
-		insert(s, &cc);
+		/* gcc before clang, then the larger version; equal ones as they were found. */
+		ws_vec_push(s->list, s->a);
+		size_t at = s->list->len - 1;
+		for (; at > 0; at--) {
+			const struct ws_hostcc *before = &s->list->at[at - 1];
+			if (cc.kind != before->kind ? cc.kind > before->kind
+										: strverscmp(cc.version, before->version) <= 0) {
+				break;
+			}
+			s->list->at[at] = *before;
+		}
+		s->list->at[at] = cc;
 	} else if (!ws_err_is_stop(&err)) {
 		ws_events_warn(
 			s->events, "compiler '%s' does not answer and is left out: %s", path, err.text);
 	}
 }
 
+/* Looks for "g++", "clang++", or with a version "g++-12", "g++-4.9", behind the prefix. */
 static void
 look_in(struct search *s, const char *folder, bool versioned)
 {
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (is_compiler_name(entry->d_name, s->prefix, versioned)) {
-			look_at(s, ws_path_join(s->a, folder, entry->d_name, NULL));
+		const char *name = entry->d_name;
+		if (!ws_starts_with(name, s->prefix)) {
+			continue;
 		}
-	}
-}
-
-/* Red Hat's Software Collections: /opt/rh/gcc-toolset-13/root/usr/bin, devtoolset-11 before. */
-static void
-look_in_toolsets(struct search *s, const char *folder)
-{
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		if (strstr(entry->d_name, "toolset-")) {
-			look_in(s, ws_path_join(s->a, folder, entry->d_name, "root/usr/bin", NULL), false);
+		name += strlen(s->prefix);
+		size_t stem = ws_starts_with(name, "g++") ? 3 : ws_starts_with(name, "clang++") ? 7 : 0;
+		const char *version = name + stem;
+		bool named = !versioned
+			? version[0] == '\0'
+			: version[0] == '-' && version[1] && !version[1 + strspn(version + 1, "0123456789.")];
+		if (stem > 0 && named) {
+			look_at(s, ws_path_join(s->a, folder, entry->d_name, NULL));
 		}
 	}
 }
@@ -189,7 +152,15 @@ ws_hostcc_list_all(struct ws_ledger *ledger, const char *root, const char *path_
 {
 	struct search s = {.list = list, .prefix = "", .events = events, .ledger = ledger, .a = a};
 	look_on_path(&s, root, path_variable);
-	look_in_toolsets(&s, ws_arena_printf(a, "%s/opt/rh", root));
+	/* Red Hat's Software Collections: /opt/rh/gcc-toolset-13/root/usr/bin, devtoolset-11 before. */
+	const char *collections = ws_arena_printf(a, "%s/opt/rh", root);
+	WS_AUTO_DIR DIR *dir = opendir(collections);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (strstr(entry->d_name, "toolset-")) {
+			look_in(&s, ws_path_join(a, collections, entry->d_name, "root/usr/bin", NULL), false);
+		}
+	}
 }
 
 void
@@ -267,22 +238,10 @@ real_path(const char *path, struct ws_arena *a)
 	return ws_arena_strdup(a, real ? real : path);
 }
 
-static const char *
-find_program(const char *name, struct ws_arena *a)
-{
-	for (size_t i = 0; name[0] != '/' && i < WS_LEN(plain_path); i++) {
-		const char *path = ws_path_join(a, plain_path[i], name, NULL);
-		if (ws_fs_exists(path)) {
-			return path;
-		}
-	}
-	return name;
-}
-
 /* Each driver, @a program, has parts of its own. A name without a folder is not there. */
 static bool
-find_program_of(const struct opening *o, const char *program, const char *name, const char **path,
-	struct ws_err *err)
+add_program_of(
+	struct opening *o, const char *program, const char *name, bool is_optional, struct ws_err *err)
 {
 	const char *option = ws_arena_printf(o->a, "-print-prog-name=%s", name);
 	const char *const argv[] = {program, option, NULL};
@@ -290,66 +249,29 @@ find_program_of(const struct opening *o, const char *program, const char *name, 
 	if (!ask(o, argv, false, &answer, err)) {
 		return false;
 	}
-	*path = find_program(ws_str_copy(ws_str_trim(ws_buf_str(&answer)), o->a), o->a);
-	return true;
-}
-
-static bool
-add_program_of(struct opening *o, const char *program, const char *name, struct ws_err *err)
-{
-	const char *path;
-	if (!find_program_of(o, program, name, &path, err)) {
-		return false;
+	const char *found = ws_str_copy(ws_str_trim(ws_buf_str(&answer)), o->a);
+	for (size_t i = 0; found[0] != '/' && i < WS_LEN(plain_path); i++) {
+		const char *path = ws_path_join(o->a, plain_path[i], found, NULL);
+		found = ws_fs_exists(path) ? path : found;
 	}
-	if (path[0] != '/') {
-		ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no %s", o->cc->path, name);
-		return ws_err_cure(err, "install the rest of it (as and ld are in the package binutils)");
+	if (found[0] == '/') {
+		return add_file(o, name, found, err);
 	}
-	return add_file(o, name, path, err);
-}
-
-static bool
-add_program(struct opening *o, const char *name, struct ws_err *err)
-{
-	return add_program_of(o, o->cc->path, name, err);
-}
-
-/* The programs of -flto; a distribution may package them separately. */
-static bool
-add_lto(struct opening *o, struct ws_err *err)
-{
-	static const char *const names[] = {"lto-wrapper", "lto1"};
-	bool fine = true;
-	for (size_t i = 0; i < WS_LEN(names) && fine; i++) {
-		const char *path;
-		fine = find_program_of(o, o->cc->path, names[i], &path, err)
-			&& (path[0] != '/' || add_file(o, names[i], path, err));
+	if (is_optional) {
+		return true;
 	}
-	return fine;
-}
-
-static bool
-add_specs(struct opening *o, struct ws_err *err)
-{
-	const char *const argv[] = {o->cc->path, "-dumpspecs", NULL};
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(o, argv, false, &answer, err)) {
-		return false;
-	}
-	ws_hasher_add_field(o->hasher, "specs");
-	ws_hasher_add_field(o->hasher, ws_buf_text(&answer));
-	return true;
+	ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no %s", o->cc->path, name);
+	return ws_err_cure(err, "install the rest of it (as and ld are in the package binutils)");
 }
 
 /* "/usr/lib/gcc/x86_64-linux-gnu/12/:/usr/lib/", some of them more than once. */
 static void
-read_libraries(const struct opening *o, struct ws_str rest)
+fill_libraries(const struct opening *o, struct ws_str rest)
 {
 	WS_VEC(const char *) folders = {0};
 	struct ws_map seen = {0};
 	while (rest.s) {
-		struct ws_str part = ws_str_cut(&rest, ':');
-		const char *folder = ws_path_normal(o->a, ws_str_copy(part, o->a));
+		const char *folder = ws_path_normal(o->a, ws_str_copy(ws_str_cut(&rest, ':'), o->a));
 		if (folder[0] == '/' && ws_map_add(&seen, folder, o->a)) {
 			*ws_vec_push(&folders, o->a) = folder;
 		}
@@ -361,9 +283,16 @@ read_libraries(const struct opening *o, struct ws_str rest)
 /* The lines of "-E -v": search folders between two known lines, and files that change the
  * driver. */
 static bool
-read_verbose(struct opening *o, struct ws_str rest, struct ws_err *err)
+add_verbose(struct opening *o, struct ws_err *err)
 {
+	const char *const argv[] = {o->of_c ? o->cc->c_path : o->cc->path, "-E", "-v", "-x",
+		o->of_c ? "c" : "c++", "/dev/null", "-o", "/dev/null", NULL};
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	if (!ask(o, argv, true, &answer, err)) {
+		return false;
+	}
 	WS_VEC(const char *) folders = {0};
+	struct ws_str rest = ws_buf_str(&answer);
 	bool inside = false;
 	while (rest.s) {
 		const char *line = ws_str_copy(ws_str_cut(&rest, '\n'), o->a);
@@ -374,7 +303,7 @@ read_verbose(struct opening *o, struct ws_str rest, struct ws_err *err)
 		} else if (strcmp(line, "#include <...> search starts here:") == 0) {
 			inside = true;
 		} else if (ws_starts_with(line, "LIBRARY_PATH=")) {
-			read_libraries(o, ws_str_of(line + strlen("LIBRARY_PATH=")));
+			fill_libraries(o, ws_str_of(line + strlen("LIBRARY_PATH=")));
 		} else if (ws_starts_with(line, "Reading specs from ")
 			&& !add_file(o, "specs file", line + strlen("Reading specs from "), err)) {
 			return false;
@@ -391,24 +320,8 @@ read_verbose(struct opening *o, struct ws_str rest, struct ws_err *err)
 			o->cc->path);
 }
 
-static bool
-add_verbose(struct opening *o, struct ws_err *err)
-{
-	const char *const argv[] = {o->of_c ? o->cc->c_path : o->cc->path, "-E", "-v", "-x",
-		o->of_c ? "c" : "c++", "/dev/null", "-o", "/dev/null", NULL};
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	return ask(o, argv, true, &answer, err) && read_verbose(o, ws_buf_str(&answer), err);
-}
-
 /* A distribution's clang is a small driver over shared libraries. Their names in the lib folder
  * have the version: libclang-cpp.so.14, libLLVM-14.so.1, libLLVM.so.18.1. */
-static bool
-is_llvm_library(const char *name, const char *major)
-{
-	return (ws_starts_with(name, "libclang-cpp.so") || ws_starts_with(name, "libLLVM"))
-		&& strstr(name, major) != NULL;
-}
-
 static bool
 add_libraries(struct opening *o, const char *folder, struct ws_err *err)
 {
@@ -417,7 +330,9 @@ add_libraries(struct opening *o, const char *folder, struct ws_err *err)
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (is_llvm_library(entry->d_name, major)) {
+		const char *name = entry->d_name;
+		bool llvm = ws_starts_with(name, "libclang-cpp.so") || ws_starts_with(name, "libLLVM");
+		if (llvm && strstr(name, major)) {
 			*ws_vec_push(&names, o->a) = ws_arena_strdup(o->a, entry->d_name);
 		}
 	}
@@ -438,50 +353,55 @@ static bool
 add_parts(struct opening *o, struct ws_err *err)
 {
 	const char *driver = real_path(o->cc->path, o->a);
-	if (!add_file(o, "driver", driver, err) || !add_program(o, "ld", err)) {
+	if (!add_file(o, "driver", driver, err) || !add_program_of(o, o->cc->path, "ld", false, err)) {
 		return false;
 	}
-	if (o->cc->kind == WS_HOSTCC_GCC) {
-		return add_program(o, "cc1plus", err) && add_program(o, "as", err)
-			&& add_program(o, "collect2", err) && add_lto(o, err) && add_specs(o, err)
+	if (o->cc->kind == WS_HOSTCC_CLANG) {
+		const char *prefix = ws_path_dir(o->a, ws_path_dir(o->a, driver));
+		return add_libraries(o, ws_path_join(o->a, prefix, "lib", NULL), err)
+			&& add_libraries(o, ws_path_join(o->a, prefix, "lib64", NULL), err)
 			&& add_verbose(o, err);
 	}
-	const char *prefix = ws_path_dir(o->a, ws_path_dir(o->a, driver));
-	return add_libraries(o, ws_path_join(o->a, prefix, "lib", NULL), err)
-		&& add_libraries(o, ws_path_join(o->a, prefix, "lib64", NULL), err) && add_verbose(o, err);
-}
-
-/* "/usr/bin/g++-12" -> "/usr/bin/gcc-12", clang++ -> clang; NULL where there is none. */
-static const char *
-find_c_driver(const struct opening *o)
-{
-	const char *path = o->cc->path, *base = ws_path_base(path);
-	bool gcc = o->cc->kind == WS_HOSTCC_GCC;
-	const char *name = strstr(base, gcc ? "g++" : "clang++");
-	if (!name) {
-		return NULL;
+	/* A distribution may package the last ones, the programs of -flto, separately. */
+	static const char *const names[] = {"cc1plus", "as", "collect2", "lto-wrapper", "lto1"};
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		if (!add_program_of(o, o->cc->path, names[i], i >= 3, err)) {
+			return false;
+		}
 	}
-	const char *driver = ws_arena_printf(o->a, "%.*s%s%s", (int)(name - path), path,
-		gcc ? "gcc" : "clang", name + strlen(gcc ? "g++" : "clang++"));
-	return ws_fs_exists(driver) ? driver : NULL;
+	const char *const argv[] = {o->cc->path, "-dumpspecs", NULL};
+	WS_AUTO_BUF struct ws_buf specs = {0};
+	if (!ask(o, argv, false, &specs, err)) {
+		return false;
+	}
+	ws_hasher_add_field(o->hasher, "specs");
+	ws_hasher_add_field(o->hasher, ws_buf_text(&specs));
+	return add_verbose(o, err);
 }
 
 /* C is compiled by another driver with another front end; the rest is the same. */
 static bool
 open_c(struct opening *o, struct ws_err *err)
 {
-	o->cc->c_path = find_c_driver(o);
-	if (!o->cc->c_path) {
+	struct ws_hostcc *cc = o->cc;
+	bool gcc = cc->kind == WS_HOSTCC_GCC;
+	const char *cxx = gcc ? "g++" : "clang++";
+	/* "/usr/bin/g++-12" -> "/usr/bin/gcc-12", clang++ -> clang */
+	const char *name = strstr(ws_path_base(cc->path), cxx);
+	const char *driver = !name ? NULL
+							   : ws_arena_printf(o->a, "%.*s%s%s", (int)(name - cc->path), cc->path,
+								   gcc ? "gcc" : "clang", name + strlen(cxx));
+	cc->c_path = driver && ws_fs_exists(driver) ? driver : NULL;
+	if (!cc->c_path) {
 		return true;
 	}
 	o->of_c = true;
 	o->hasher = ws_hasher_make();
-	ws_hasher_add_field(o->hasher, o->cc->fingerprint);
-	bool complete = add_file(o, "driver", real_path(o->cc->c_path, o->a), err)
-		&& (o->cc->kind != WS_HOSTCC_GCC || add_program_of(o, o->cc->c_path, "cc1", err))
-		&& add_verbose(o, err);
+	ws_hasher_add_field(o->hasher, cc->fingerprint);
+	bool complete = add_file(o, "driver", real_path(cc->c_path, o->a), err)
+		&& (!gcc || add_program_of(o, cc->c_path, "cc1", false, err)) && add_verbose(o, err);
 	struct ws_digest digest = ws_hasher_finish(o->hasher);
-	o->cc->c_fingerprint = complete ? ws_arena_strdup(o->a, digest.hex) : NULL;
+	cc->c_fingerprint = complete ? ws_arena_strdup(o->a, digest.hex) : NULL;
 	return complete;
 }
 
