@@ -288,8 +288,8 @@ find_pinned(const struct opening *o, const char *name)
 
 /* ---- by a definition ---- */
 
-/* NVIDIA's redistributables of the same CUDA in Debian's place, where the lock says so or there is
- * no package. */
+/* Takes NVIDIA's redistributables of the same CUDA in Debian's place, if the lock names them or the
+ * mirror lacks a package. */
 static bool
 make_by_definition(struct opening *o, const struct ws_kit_def *def, struct ws_err *err)
 {

@@ -21,7 +21,7 @@ struct reply {
 	bool free_threaded;
 	const char *multiarch; /* "x86_64-linux-gnu"; NULL or "": not said */
 	const char *executable, *include, *ext_suffix, *library, *purelib;
-	/* Of build-details.json. */
+	/* In build-details.json only. */
 	const char *schema, *base, *interpreter;
 	const char *const *flags, *const *suffixes;
 	size_t flag_count, suffix_count;
@@ -36,7 +36,7 @@ static const struct ws_field version_fields[] = {
 };
 static const struct ws_table version_table = {NULL, version_fields, WS_LEN(version_fields)};
 
-/* Of an interpreter. */
+/* An answer to the question below. */
 static const struct ws_field answer_fields[] = {
 	WS_VALUE("implementation", struct reply, implementation, WS_ALWAYS, ""),
 	WS_PART("version", version_table, WS_ALWAYS, ""),
@@ -50,7 +50,7 @@ static const struct ws_field answer_fields[] = {
 };
 static const struct ws_table answer_table = {NULL, answer_fields, WS_LEN(answer_fields)};
 
-/* Of PEP 739. */
+/* A build-details.json (PEP 739). */
 static const struct ws_field implementation_fields[] = {
 	WS_VALUE("name", struct reply, implementation, WS_ALWAYS, ""),
 	WS_PART("version", version_table, WS_ALWAYS, ""),

@@ -8,7 +8,7 @@
 
 #define PACKAGE "torch"
 
-/* False for a wheel of another system or interpreter. */
+/* False: the wheel is for a different system or interpreter. */
 static bool
 take_wheel(const struct ws_index_wheel *from, const struct ws_machine *machine,
 	struct ws_torch_wheel *wheel)
