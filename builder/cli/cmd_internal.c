@@ -92,7 +92,7 @@ complete(struct ws_session *s, int argc, const char *const *argv, struct ws_err 
 	return true;
 }
 
-/* PATH URL COMMIT CA: brings a commit into the repository at PATH (fetch/git_child.h). */
+/* PATH URL COMMIT CA: brings a commit into the repository at PATH (fetch/git_child.c). */
 static bool
 git(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
 {

@@ -100,7 +100,7 @@ const char *const *ws_target_needed(
 	const struct ws_target *target, bool runtime, struct ws_arena *a);
 
 /** Removes a recipe's arguments about compression, whatever @a size says, since
- * model/size_options.h knows the way of each toolkit (upstream's flag breaks nvcc before 12.8);
+ * ws_size_flags_add_nvcc knows the way of each toolkit (upstream's flag breaks nvcc before 12.8);
  * and those about debug info, unless the matrix requests it. For nvcc and host compilers. */
 void ws_size_flags_drop(ws_name_list *words, const struct ws_size_options *size);
 

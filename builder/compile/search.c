@@ -1,5 +1,5 @@
-/* search.c - reads search folders from arguments, and dependency files. recipe/words.h refuses
- * other arguments that make a compiler read files. */
+/* search.c - reads search folders from arguments, and dependency files. recipe/command_rules.h
+ * refuses other arguments that make a compiler read files. */
 #include "base/fs.h"
 #include "compile/header_reads.h"
 

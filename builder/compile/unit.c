@@ -1,4 +1,4 @@
-/* unit.c - the action that compiles one unit of a target. recipe/units.h lists the units. */
+/* unit.c - the action that compiles one unit of a target. recipe/recipe_files.h lists the units. */
 #include "base/fs.h"
 #include "compile/header_reads.h"
 #include "compile/split.h"

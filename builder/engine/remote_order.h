@@ -19,7 +19,7 @@
 #define WS_REMOTE_WORK "job"
 
 /* Instead of running an order, "--names" reports which of the names in a file, one a line,
- * exist; "--probe" also writes a description of the host (kit/hostcc/told.h). */
+ * exist; "--probe" also writes a description of the host (kit/hostcc/compiler_list_text.h). */
 #define WS_REMOTE_LOOK "--names"
 #define WS_REMOTE_PROBE "--probe"
 #define WS_REMOTE_NAMES "names"

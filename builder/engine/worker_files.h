@@ -19,7 +19,7 @@ struct ws_worker_files {
 	const char *name; /**< for messages: "the farm at 'build.example.com:443'" */
 	/** Queries one worker about @a names, one a line, and adds its report. With @a told (may be
 	 * NULL): also about the names of the last run, and @a told gets a description of the host
-	 * (kit/hostcc/told.h). */
+	 * (kit/hostcc/compiler_list_text.h). */
 	bool (*ask)(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf *told,
 		struct ws_err *err);
 	bool is_silent;      /**< a query failed */

@@ -2,7 +2,7 @@
  * resolve.h - the kits, sources and compilers that products are built with
  *
  * Downloads or finds each once, however many products share it, and pins in the lock what was
- * downloaded. The interpreter and the host toolkit come with the product (plan/axis.h). Compiles
+ * downloaded. The interpreter and the host toolkit come with the product (plan/input.h). Compiles
  * nothing.
  */
 #ifndef WS_MAKE_RESOLVE_H

@@ -131,7 +131,7 @@ struct ws_extension {
 	const struct ws_source_list *sources;
 	size_t source_list_count;
 	const struct ws_source_list
-		*device; /**< .cu files whose images are embedded, see recipe/units.h */
+		*device; /**< .cu files whose images are embedded, see recipe/recipe_files.h */
 	size_t device_list_count;
 	bool compiles_cuda;         /**< names .cu files, or device code that is embedded */
 	const char *const *include; /**< folders relative to the source tree */

@@ -4,7 +4,7 @@
  * nvcc hands its own words to a shell (measured with 13.0), so a file named "k$(id).cu" would be
  * a command. Names are held to a plain alphabet before anything runs; a recipe's flags may not hold
  * what a shell, or our own engine, would replace. Flags that a recipe may not set at all are
- * config/recipe_extension.c's.
+ * config/recipe_parts.c's.
  */
 #ifndef WS_RECIPE_COMMAND_RULES_H
 #define WS_RECIPE_COMMAND_RULES_H

@@ -6,7 +6,7 @@
  *   SIGNER SIGNATURE
  *   the text
  *
- * SIGNER is the id of an Ed25519 key (base/sign.h). SIGNATURE, in hex, covers all other
+ * SIGNER is the id of an Ed25519 key (base/crypto.h). SIGNATURE, in hex, covers all other
  * lines: a text that was moved to a different key is not valid.
  *
  * Servers store ActionResults under digests of Actions. So a record is the ActionResult of an

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""A file includes no header that another of its headers brings already. --write: drops those lines."""
+"""A file includes no header that another of its headers brings already (--write drops those lines). Files of
+builder/ that comments and pages name exist."""
 import glob
+import os
 import re
 import sys
 
@@ -42,6 +44,13 @@ def main():
         if "--write" in sys.argv and text != read(path):
             with open(path, "w") as file:
                 file.write(re.sub(r"\n{3,}", "\n\n", text))
+    folders = "|".join(sorted(set(os.listdir("builder")) - {"sys"}))  # <sys/types.h>
+    named = re.compile(rf"(?<![\w/.-])(?:{folders})/(?:[a-z_0-9]+/)?[a-z_0-9]+\.[ch]\b")
+    for path in files + glob.glob("tests/unit/*.[ch]") + glob.glob("*.md") + glob.glob("docs/*.md"):
+        for name in set(named.findall(re.sub(r"^#include.*", "", read(path), flags=re.M))):
+            if not os.path.exists("builder/" + name):
+                print(f"{path}: there is no {name}", file=sys.stderr)
+                bad = 1
     sys.exit(bad)
 
 

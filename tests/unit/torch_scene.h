@@ -1,5 +1,5 @@
 /**
- * torch_scene.h - torch kits in a scene, for tests of kit/torch.c and its neighbours
+ * torch_scene.h - torch kits in a scene, for tests of kit/torch/torch.c and its neighbours
  */
 #ifndef WS_TESTS_UNIT_TORCH_SCENE_H
 #define WS_TESTS_UNIT_TORCH_SCENE_H
