@@ -2,6 +2,15 @@
 
 #define SCHEMA "wheelsmith.index/1"
 
+bool
+ws_index_err(struct ws_err *err)
+{
+	if (err && err->kind != WS_ERR_NONE && err->kind != WS_ERR_INTERNAL && !ws_err_is_stop(err)) {
+		err->kind = WS_ERR_PUBLISH;
+	}
+	return false;
+}
+
 /* ---- index.json ---- */
 
 static const char *const kind_words[] = {
@@ -127,30 +136,23 @@ const struct ws_table ws_index_catalog_table = {NULL, catalog_fields, WS_LEN(cat
 
 /* ---- what follows from the rest ---- */
 
-/* A bit for each of CPython 3.7 to 3.37; free-threaded ones in the upper half. */
-static uint64_t
-pythons_of(const struct ws_wheel_name *name)
-{
-	const struct ws_machine *machine = ws_wheel_name_machine(name);
-	uint64_t mask = 0;
-	for (unsigned i = 0; i < 62; i++) {
-		struct ws_python_tag tag = {3, 7 + i % 31, i >= 31};
-		if ((!tag.free_threaded || tag.minor >= 13)
-			&& ws_wheel_fit(name, &tag, machine ? machine : ws_machine_host(), 2, WS_ANY_GLIBC)
-				> 0) {
-			mask |= (uint64_t)1 << i;
-		}
-	}
-	return mask;
-}
-
 bool
 ws_index_entry_complete(struct ws_index_entry *entry, struct ws_arena *a, const char **why)
 {
 	if (!ws_wheel_name_parse(entry->file, a, &entry->name, why)) {
 		return false;
 	}
-	entry->pythons = pythons_of(&entry->name);
+	const struct ws_machine *machine = ws_wheel_name_machine(&entry->name);
+	entry->pythons = 0;
+	for (unsigned i = 0; i < 62; i++) {
+		struct ws_python_tag tag = {3, 7 + i % 31, i >= 31};
+		if ((!tag.free_threaded || tag.minor >= 13)
+			&& ws_wheel_fit(
+				   &entry->name, &tag, machine ? machine : ws_machine_host(), 2, WS_ANY_GLIBC)
+				> 0) {
+			entry->pythons |= (uint64_t)1 << i;
+		}
+	}
 	entry->places = WS_NEW_N(a, struct ws_wheel_label, entry->place_count);
 	for (size_t i = 0; i < entry->place_count; i++) {
 		entry->places[i] = ws_wheel_label_read(entry->labels[i], a);
@@ -178,54 +180,44 @@ ws_index_catalog_sort(struct ws_index_catalog *catalog)
 
 /* ---- reading and writing ---- */
 
-static bool
-check_schema(const char *path, const char *schema, struct ws_err *err)
-{
-	if (schema && strcmp(schema, SCHEMA) == 0) {
-		return true;
-	}
-	if (schema && ws_starts_with(schema, "wheelsmith.index/")) {
-		ws_err_set(
-			err, WS_ERR_PUBLISH, "'%s' was written by a newer wheelsmith (%s)", path, schema);
-		return ws_err_cure(err, "publish with that version, or to another folder");
-	}
-	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not the list of an index of ours", path);
-}
-
-static bool
-complete(const char *path, struct ws_index_entry *entry, struct ws_arena *a, struct ws_err *err)
-{
-	const char *why;
-	if (!ws_index_entry_complete(entry, a, &why)) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not a wheel's name: %s",
-			path, entry->file, why);
-	}
-	return !entry->variant || !strchr(entry->variant->file, '/')
-		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not a file name", path,
-			entry->variant->file);
-}
-
 bool
 ws_index_catalog_read(
 	const char *path, struct ws_arena *a, struct ws_index_catalog *catalog, struct ws_err *err)
 {
 	struct ws_json_doc doc;
+	const char *why;
 	*catalog = (struct ws_index_catalog){0};
-	bool good = ws_json_read(path, WS_JSON_STRICT, a, &doc, err)
-		&& check_schema(path, ws_json_text(doc.root, "schema"), err)
-		&& ws_table_read(&doc, doc.root, &ws_index_catalog_table, a, catalog, err);
+	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
+		return ws_index_err(err);
+	}
+	const char *schema = ws_json_text(doc.root, "schema");
+	if (!ws_same(schema, SCHEMA)) {
+		if (!schema || !ws_starts_with(schema, "wheelsmith.index/")) {
+			return ws_err_set(
+				err, WS_ERR_PUBLISH, "'%s' is not the list of an index of ours", path);
+		}
+		ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' was written by a newer wheelsmith (%s)", path, schema);
+		return ws_err_cure(err, "publish with that version, or to another folder");
+	}
+	if (!ws_table_read(&doc, doc.root, &ws_index_catalog_table, a, catalog, err)) {
+		return ws_index_err(err);
+	}
 	catalog->entries.cap = catalog->entries.len;
 	catalog->path_count = 0;
-	for (size_t i = 0; good && i < catalog->entries.len; i++) {
-		good = complete(path, &catalog->entries.at[i], a, err);
+	for (size_t i = 0; i < catalog->entries.len; i++) {
+		struct ws_index_entry *entry = &catalog->entries.at[i];
+		if (!ws_index_entry_complete(entry, a, &why)) {
+			return ws_err_set(err, WS_ERR_PUBLISH,
+				"'%s' is damaged: '%s' is not a wheel's name: %s", path, entry->file, why);
+		}
+		if (entry->variant && strchr(entry->variant->file, '/')) {
+			return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not a file name", path,
+				entry->variant->file);
+		}
 	}
-	if (!good && err) {
-		err->kind = WS_ERR_PUBLISH;
-	}
-	if (good) {
-		ws_index_catalog_sort(catalog);
-	}
-	return good;
+	ws_index_catalog_sort(catalog);
+	return true;
 }
 
 void

@@ -44,7 +44,7 @@ struct ws_index_entry {
 	const char *const *labels;     /**< "cu.12.4.torch.2.5.sm.86": the paths that list it */
 	struct ws_wheel_label *places; /**< the labels, parsed */
 	size_t place_count;
-	uint64_t pythons;            /**< a bit for each Python that it supports */
+	uint64_t pythons; /**< a bit for each of CPython 3.7 to 3.37, then for the free-threaded ones */
 	const char *restricted;      /**< a restricting licence, while publishing; NULL: none found */
 	const struct ws_json *facts; /**< its wheelsmith.json; NULL: none */
 	const struct ws_index_variant *variant; /**< NULL: none */
@@ -65,6 +65,9 @@ struct ws_index_catalog {
 	const struct ws_index_path *paths;     /**< while it is written */
 	size_t path_count;
 };
+
+/** Makes any error but a stop and a fault of our own WS_ERR_PUBLISH. Returns false. */
+bool ws_index_err(struct ws_err *err);
 
 /** index.json; the type of the names of snapshots. */
 extern const struct ws_table ws_index_catalog_table;

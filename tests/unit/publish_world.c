@@ -120,5 +120,5 @@ ws_world_file(const char *key, const char *text, struct ws_arena *a)
 	struct ws_err err = {0};
 	const char *path = ws_path_join(a, ws_test_dir(a), "object", NULL);
 	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
-	return (struct ws_object){key, path, "text/plain", "no-store"};
+	return (struct ws_object){key, path, "text/plain", "no-store", NULL};
 }

@@ -104,7 +104,7 @@ WS_TEST(a_number_that_is_too_large_is_not_a_snapshots)
 	const int64_t day_us = 1795305600 * INT64_C(1000000); /* 2026-11-22 */
 	const struct ws_index_folder t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
 	size_t count;
-	ws_index_folder_snapshots(&t, a, &count);
+	ws_index_folder_snapshots(&t, &count);
 	assert_int_equal(count, 1);
 	assert_string_equal(ws_index_folder_next(&t, day_us), "2026-11-22.3");
 }

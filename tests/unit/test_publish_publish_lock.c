@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "publish/bucket/publish_lock.h"
+#include "publish/bucket/stored.h"
 #include "publish_world.h"
 #include "sys/clock.h"
 
@@ -18,6 +19,36 @@ static struct {
 	struct ws_arena *a;
 } before;
 
+/* How many puts began one after the other with the same text of the lock in the store. */
+static struct {
+	const char *dir; /* NULL: not counted */
+	const char *text;
+	unsigned run, longest, puts;
+	long shift_s; /* of the clock: after each put it is time to renew the lock */
+	struct ws_arena *a;
+} watch;
+
+int
+clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int (*real)(clockid_t, struct timespec *);
+	*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+	int result = real(clock, now);
+	now->tv_sec += watch.shift_s;
+	return result;
+}
+
+static void
+note_put(void)
+{
+	const char *text = ws_world_object(watch.dir, WS_INDEX_LOCK, watch.a);
+	watch.run = text && ws_same(text, watch.text) ? watch.run + 1 : 1;
+	watch.longest = watch.run > watch.longest ? watch.run : watch.longest;
+	watch.text = text;
+	watch.puts++;
+	watch.shift_s += 4;
+}
+
 /* Stands before libcurl's own: what another does at one moment. */
 CURLMcode
 curl_multi_add_handle(CURLM *multi, CURL *easy)
@@ -28,6 +59,9 @@ curl_multi_add_handle(CURLM *multi, CURL *easy)
 	curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_METHOD, &method);
 	if (before.puts > 0 && method && strcmp(method, "PUT") == 0 && --before.puts == 0) {
 		ws_world_put(before.dir, WS_INDEX_LOCK, before.lock, before.a);
+	}
+	if (watch.dir && method && strcmp(method, "PUT") == 0) {
+		note_put();
 	}
 	return real(multi, easy);
 }
@@ -68,7 +102,7 @@ static struct ws_publish_lock
 publisher(struct scene *s, struct ws_arena *a)
 {
 	struct ws_err err = {0};
-	struct ws_publish_lock lock = {.b = &s->b, .order = &s->order, .work = ws_test_dir(a), .a = a};
+	struct ws_publish_lock lock = {.b = &s->b, .order = &s->order, .a = a};
 	assert_ok(ws_publish_lock_try_store(&lock, &err), err);
 	return lock;
 }
@@ -128,6 +162,24 @@ WS_TEST(a_large_page_extends_the_lock)
 	int64_t began_ms = ws_clock_ms();
 	assert_ok(ws_publish_lock_acquire(&two, &err), err);
 	assert_true(ws_clock_ms() - began_ms >= 12000);
+}
+
+/* The put of the object and the next renewal see one text of the lock; a second object would be a
+ * third put. */
+WS_TEST(each_object_is_put_under_a_renewal_of_its_own)
+{
+	static const char *const lines[] = {"pure 1.0 py3-none-any", NULL};
+	struct ws_err err = {0};
+	struct ws_index_outcome outcome;
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
+	const char *dir = ws_test_dir(a), *work = ws_test_dir(a);
+	s->order = ws_world_order("s3://bucket/team", ws_world_wheels(dir, lines), a);
+	watch.dir = s->dir;
+	watch.a = a;
+	assert_ok(ws_index_publish_stored(&s->b, &s->order, work, a, &outcome, &err), err);
+	watch.dir = NULL;
+	assert_true(watch.puts > 2 * outcome.new_pages);
+	assert_int_equal(watch.longest, 2);
 }
 
 /* The old holder was paused for long. */
@@ -212,8 +264,7 @@ WS_TEST(a_store_without_working_conditions_is_refused)
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
 		struct ws_err err = {0};
 		WS_AUTO_SCENE struct scene *s = scene_with(faults[i], a);
-		struct ws_publish_lock lock = {
-			.b = &s->b, .order = &s->order, .work = ws_test_dir(a), .a = a};
+		struct ws_publish_lock lock = {.b = &s->b, .order = &s->order, .a = a};
 		assert_fails(ws_publish_lock_try_store(&lock, &err), err, WS_ERR_PUBLISH);
 		assert_contains(err.text, "has no conditional requests");
 		assert_cure(err, WS_CURE_SYNC, "s3://bucket/team");

@@ -41,9 +41,17 @@ on_bytes(struct ws_request *request, const void *bytes, size_t len, struct ws_er
 	return true;
 }
 
-/* @a query must be sorted and encoded: "partNumber=1&uploadId=x"; NULL: none. */
-static const char *
-url_of(const struct ws_bucket *b, const char *key, const char *query)
+static void
+add_header(const struct ws_bucket *b, struct asking *x, const char *name, const char *value)
+{
+	x->headers[x->request.header_count++] = ws_arena_printf(b->a, "%s: %s", name, value);
+}
+
+/* @a query must be sorted and encoded: "partNumber=1&uploadId=x"; NULL: none. @a sha256 is that of
+ * the body: the signature covers it. */
+static void
+prepare(const struct ws_bucket *b, struct asking *x, const char *method, const char *key,
+	const char *query, const char *sha256)
 {
 	WS_AUTO_BUF struct ws_buf url = {0};
 	struct ws_str rest = ws_str_of(ws_arena_printf(b->a, "%s%s", b->name, key));
@@ -53,17 +61,9 @@ url_of(const struct ws_bucket *b, const char *key, const char *query)
 		ws_index_put_url(&url, ws_str_copy(ws_str_cut(&rest, '/'), b->a));
 	}
 	ws_buf_printf(&url, "%s%s", query ? "?" : "", query ? query : "");
-	return ws_buf_copy(&url, b->a);
-}
-
-/* @a sha256 is that of the body: the signature covers it. */
-static void
-prepare(const struct ws_bucket *b, struct asking *x, const char *method, const char *key,
-	const char *query, const char *sha256)
-{
 	*x = (struct asking){.limit = REPLY_BYTES};
 	x->request = (struct ws_request){
-		.url = url_of(b, key, query),
+		.url = ws_buf_copy(&url, b->a),
 		.subject = key,
 		.method = method,
 		.signing = ws_arena_printf(b->a, "aws:amz:%s:s3", b->region),
@@ -72,25 +72,10 @@ prepare(const struct ws_bucket *b, struct asking *x, const char *method, const c
 		.begin = begin,
 		.body = on_bytes,
 	};
-	x->headers[x->request.header_count++] =
-		ws_arena_printf(b->a, "x-amz-content-sha256: %s", sha256);
+	add_header(b, x, "x-amz-content-sha256", sha256);
 	if (b->token) {
-		x->headers[x->request.header_count++] =
-			ws_arena_printf(b->a, "x-amz-security-token: %s", b->token);
+		add_header(b, x, "x-amz-security-token", b->token);
 	}
-}
-
-static void
-add_header(const struct ws_bucket *b, struct asking *x, const char *name, const char *value)
-{
-	x->headers[x->request.header_count++] = ws_arena_printf(b->a, "%s: %s", name, value);
-}
-
-static void
-set_body(struct asking *x, struct ws_body body)
-{
-	x->body = body;
-	x->request.sends = &x->body;
 }
 
 static void
@@ -199,22 +184,33 @@ ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err)
 /* ---- putting ---- */
 
 static bool
-prepare_put(const struct ws_bucket *b, const struct ws_object *object, uint64_t size,
-	struct asking *x, struct ws_err *err)
+digest_of(
+	const struct ws_object *object, struct ws_digest *digest, uint64_t *size, struct ws_err *err)
+{
+	if (object->path) {
+		return ws_digest_file(object->path, digest, size, err);
+	}
+	*size = strlen(object->text);
+	*digest = ws_digest_bytes(object->text, *size);
+	return true;
+}
+
+static bool
+prepare_put(
+	const struct ws_bucket *b, const struct ws_object *object, struct asking *x, struct ws_err *err)
 {
 	struct ws_digest digest;
-	if (!ws_digest_file(object->path, &digest, NULL, err)) {
+	uint64_t size;
+	if (!digest_of(object, &digest, &size, err)) {
 		return false;
 	}
 	prepare(b, x, "PUT", object->key, NULL, digest.hex);
 	add_header(b, x, "Content-Type", object->type);
 	add_header(b, x, "Cache-Control", object->cache);
-	set_body(x, (struct ws_body){.path = object->path, .length_bytes = size});
+	x->body = (struct ws_body){.path = object->path, .bytes = object->text, .length_bytes = size};
+	x->request.sends = &x->body;
 	return true;
 }
-
-/* The object in the store, compared with a file. UNKNOWN: err is set. */
-enum there { NONE, SAME, OTHER, UNKNOWN };
 
 /* An object that is read and hashed. */
 struct comparing {
@@ -239,32 +235,36 @@ on_compared_bytes(
 	return true;
 }
 
-/* Reads the whole object without holding it in memory. */
-static enum there
-compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
+/* Compares an object with the one in the store, which is not held in memory: DONE if both are the
+ * same, REFUSED if not, or if there is none (@a there). */
+static enum ws_put
+compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, bool *there,
+	struct ws_err *err)
 {
 	struct comparing c = {.hasher = NULL};
-	struct ws_digest here, there;
-	struct ws_err why = {0};
+	struct ws_digest own;
+	uint64_t size;
 	prepare(b, &c.x, NULL, object->key, NULL, EMPTY);
 	c.x.request.begin = begin_comparing;
 	c.x.request.body = on_compared_bytes;
+	struct ws_err why = {0};
 	bool read = run(b, &c.x, 1, &why);
 	bool none = !read && is_missing(&c.x);
-	there = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
+	struct ws_digest found = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
 	memcpy(etag, c.x.request.reply.etag, WS_ETAG_BYTES);
 	release(&c.x);
+	*there = !none;
 	if (none) {
-		return NONE;
+		return WS_PUT_REFUSED;
 	}
 	if (!read) {
 		*err = why;
-		return UNKNOWN;
+		return WS_PUT_FAILED;
 	}
-	if (!ws_digest_file(object->path, &here, NULL, err)) {
-		return UNKNOWN;
+	if (!digest_of(object, &own, &size, err)) {
+		return WS_PUT_FAILED;
 	}
-	return ws_digest_eq(&here, &there) ? SAME : OTHER;
+	return ws_digest_eq(&own, &found) ? WS_PUT_DONE : WS_PUT_REFUSED;
 }
 
 /* Handles a refused condition. After a lost reply the repeated request is refused because of the
@@ -281,27 +281,19 @@ check_refused(const struct ws_bucket *b, const struct ws_object *object, unsigne
 		*err = *why;
 		return WS_PUT_FAILED;
 	}
-	switch (compare(b, object, etag, err)) {
-	case SAME:
-		return WS_PUT_DONE;
-	case NONE:
-	case OTHER:
-		return WS_PUT_REFUSED;
-	case UNKNOWN:
-		break;
-	}
-	return WS_PUT_FAILED;
+	bool there;
+	return compare(b, object, etag, &there, err);
 }
 
 /* In one request; @a etag gets that of the object. */
 static enum ws_put
-put_if(const struct ws_bucket *b, const struct ws_object *object, uint64_t size, const char *name,
+put_if(const struct ws_bucket *b, const struct ws_object *object, const char *name,
 	const char *value, char *etag, struct ws_err *err)
 {
 	for (long pause_ms = 200;; pause_ms *= 2) {
 		AUTO_ASKING struct asking x = {.limit = 0};
 		struct ws_err why = {0};
-		if (!prepare_put(b, object, size, &x, err)) {
+		if (!prepare_put(b, object, &x, err)) {
 			return WS_PUT_FAILED;
 		}
 		add_header(b, &x, name, value);
@@ -319,16 +311,6 @@ put_if(const struct ws_bucket *b, const struct ws_object *object, uint64_t size,
 	}
 }
 
-/* The text of an XML element without entities; NULL: absent. */
-static const char *
-element(const struct ws_buf *xml, const char *name, struct ws_arena *a)
-{
-	const char *start = strstr(ws_buf_text(xml), ws_arena_printf(a, "<%s>", name));
-	const char *from = start ? start + strlen(name) + 2 : NULL;
-	const char *end = from ? strchr(from, '<') : NULL;
-	return end ? ws_arena_copy(a, from, (size_t)(end - from)) : NULL;
-}
-
 static const char *
 begin_parts(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
 {
@@ -337,33 +319,22 @@ begin_parts(const struct ws_bucket *b, const struct ws_object *object, struct ws
 	prepare(b, &x, "POST", object->key, "uploads=", EMPTY);
 	add_header(b, &x, "Content-Type", object->type);
 	add_header(b, &x, "Cache-Control", object->cache);
-	set_body(&x, (struct ws_body){.bytes = "", .length_bytes = 0});
+	x.body = (struct ws_body){.bytes = "", .length_bytes = 0};
+	x.request.sends = &x.body;
 	if (!run(b, &x, 1, err)) {
 		return NULL;
 	}
-	const char *id = element(&x.text, "UploadId", b->a);
-	if (!id) {
+	static const char tag[] = "<UploadId>";
+	const char *start = strstr(ws_buf_text(&x.text), tag);
+	const char *id = start ? start + strlen(tag) : NULL;
+	const char *end = id ? strchr(id, '<') : NULL;
+	if (!end) {
 		ws_err_set(
 			err, WS_ERR_PUBLISH, "cannot upload '%s': the server names no upload", object->key);
 		return NULL;
 	}
-	ws_index_put_url(&encoded, id);
+	ws_index_put_url(&encoded, ws_arena_copy(b->a, id, (size_t)(end - id)));
 	return ws_buf_copy(&encoded, b->a);
-}
-
-static bool
-digest_part(const struct ws_body *body, struct ws_digest *digest, struct ws_err *err)
-{
-	struct ws_body_reader reader = {.body = body, .fd = -1};
-	struct ws_hasher *h = ws_hasher_make();
-	char chunk[65536];
-	ptrdiff_t got;
-	while ((got = ws_body_read(&reader, chunk, sizeof(chunk))) > 0) {
-		ws_hasher_add(h, chunk, (size_t)got);
-	}
-	ws_body_rewind(&reader);
-	*digest = ws_hasher_finish(h);
-	return got == 0 || ws_err_set(err, WS_ERR_PUBLISH, "cannot read '%s'", body->path);
 }
 
 static bool
@@ -371,18 +342,27 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 	struct asking *parts, size_t count, uint64_t size, struct ws_err *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct ws_digest digest;
 		uint64_t offset = i * PART_BYTES;
 		uint64_t left = size - offset;
 		struct ws_body part = {.path = object->path,
 			.offset = offset,
 			.length_bytes = left < PART_BYTES ? left : PART_BYTES};
-		if (!digest_part(&part, &digest, err)) {
-			return false;
+		struct ws_body_reader reader = {.body = &part, .fd = -1};
+		struct ws_hasher *h = ws_hasher_make();
+		char chunk[65536];
+		ptrdiff_t got;
+		while ((got = ws_body_read(&reader, chunk, sizeof(chunk))) > 0) {
+			ws_hasher_add(h, chunk, (size_t)got);
+		}
+		ws_body_rewind(&reader);
+		struct ws_digest digest = ws_hasher_finish(h);
+		if (got != 0) {
+			return ws_err_set(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
 		}
 		prepare(b, &parts[i], "PUT", object->key,
 			ws_arena_printf(b->a, "partNumber=%zu&uploadId=%s", i + 1, id), digest.hex);
-		set_body(&parts[i], part);
+		parts[i].body = part;
+		parts[i].request.sends = &parts[i].body;
 	}
 	return run(b, parts, count, err);
 }
@@ -406,7 +386,8 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&list), list.len);
 	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
 	add_header(b, &x, "If-None-Match", "*");
-	set_body(&x, (struct ws_body){.bytes = ws_buf_text(&list), .length_bytes = list.len});
+	x.body = (struct ws_body){.bytes = ws_buf_text(&list), .length_bytes = list.len};
+	x.request.sends = &x.body;
 	if (!run(b, &x, 1, &why)) {
 		char etag[WS_ETAG_BYTES];
 		unsigned status = x.request.reply.status;
@@ -426,32 +407,32 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	return WS_PUT_DONE;
 }
 
-/* Else the store keeps the parts, and charges for them. */
-static void
-abandon_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id)
-{
-	AUTO_ASKING struct asking x;
-	struct ws_err ignored;
-	prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);
-	run(b, &x, 1, &ignored);
-}
-
+/* An existing large object is not sent again. Servers that ignore the condition of the last
+ * request have no other check. */
 static enum ws_put
 put_parts(
 	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
 {
 	size_t count = (size_t)((size + PART_BYTES - 1) / PART_BYTES);
-	struct asking *parts = WS_NEW_N(b->a, struct asking, count);
-	enum ws_put put = WS_PUT_FAILED;
+	char etag[WS_ETAG_BYTES];
+	bool there;
+	enum ws_put put = compare(b, object, etag, &there, err);
+	if (put != WS_PUT_REFUSED || there) {
+		return put;
+	}
 	const char *id = begin_parts(b, object, err);
 	if (!id) {
 		return WS_PUT_FAILED;
 	}
-	if (send_parts(b, object, id, parts, count, size, err)) {
-		put = finish_parts(b, object, id, parts, count, err);
-	}
-	if (put != WS_PUT_DONE) {
-		abandon_parts(b, object, id);
+	struct asking *parts = WS_NEW_N(b->a, struct asking, count);
+	put = send_parts(b, object, id, parts, count, size, err)
+		? finish_parts(b, object, id, parts, count, err)
+		: WS_PUT_FAILED;
+	if (put != WS_PUT_DONE) { /* else the store keeps the parts, and charges for them */
+		AUTO_ASKING struct asking x;
+		struct ws_err ignored;
+		prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);
+		run(b, &x, 1, &ignored);
 	}
 	for (size_t i = 0; i < count; i++) {
 		release(&parts[i]);
@@ -459,49 +440,19 @@ put_parts(
 	return put;
 }
 
-/* An existing large object is not sent again. Servers that ignore the condition of the last
- * request have no other check. */
-static enum ws_put
-create_parts(
-	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
-{
-	char etag[WS_ETAG_BYTES];
-	switch (compare(b, object, etag, err)) {
-	case SAME:
-		return WS_PUT_DONE;
-	case OTHER:
-		return WS_PUT_REFUSED;
-	case UNKNOWN:
-		return WS_PUT_FAILED;
-	case NONE:
-		break;
-	}
-	return put_parts(b, object, size, err);
-}
-
-static bool
-read_size(const struct ws_object *object, uint64_t *size, struct ws_err *err)
-{
-	struct stat status;
-	if (stat(object->path, &status) != 0) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
-	}
-	*size = (uint64_t)status.st_size;
-	return true;
-}
-
 enum ws_put
 ws_bucket_create(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
 {
-	uint64_t size;
+	struct stat status;
 	char ignored[WS_ETAG_BYTES];
-	if (!read_size(object, &size, err)) {
+	if (object->path && stat(object->path, &status) != 0) {
+		ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
 		return WS_PUT_FAILED;
 	}
-	return size > WHOLE_BYTES
-		? create_parts(b, object, size, err)
-		: put_if(b, object, size, "If-None-Match", "*", etag ? etag : ignored, err);
+	return object->path && (uint64_t)status.st_size > WHOLE_BYTES
+		? put_parts(b, object, (uint64_t)status.st_size, err)
+		: put_if(b, object, "If-None-Match", "*", etag ? etag : ignored, err);
 }
 
 /* Ceph 16 sends ETags with quotes, but compares without them. */
@@ -509,16 +460,12 @@ enum ws_put
 ws_bucket_replace(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
 {
-	uint64_t size;
 	char now[WS_ETAG_BYTES];
-	if (!read_size(object, &size, err)) {
-		return WS_PUT_FAILED;
-	}
-	enum ws_put put = put_if(b, object, size, "If-Match", etag, now, err);
+	enum ws_put put = put_if(b, object, "If-Match", etag, now, err);
 	size_t len = strlen(etag);
 	if (put == WS_PUT_REFUSED && len > 2 && etag[0] == '"') {
 		const char *bare = ws_arena_copy(b->a, etag + 1, len - 2);
-		put = put_if(b, object, size, "If-Match", bare, now, err);
+		put = put_if(b, object, "If-Match", bare, now, err);
 	}
 	if (put == WS_PUT_DONE) {
 		memcpy(etag, now, sizeof(now));
@@ -530,7 +477,5 @@ bool
 ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
 {
 	AUTO_ASKING struct asking x = {.limit = 0};
-	uint64_t size;
-	return read_size(object, &size, err) && prepare_put(b, object, size, &x, err)
-		&& run(b, &x, 1, err);
+	return prepare_put(b, object, &x, err) && run(b, &x, 1, err);
 }

@@ -22,9 +22,10 @@ struct ws_bucket {
 /** An object to put. */
 struct ws_object {
 	const char *key;   /**< below name: "files/demo-1.0-py3-none-any.whl" */
-	const char *path;  /**< file with the contents */
+	const char *path;  /**< file with the contents; NULL: text */
 	const char *type;  /**< Content-Type */
 	const char *cache; /**< Cache-Control */
+	const char *text;  /**< the contents of a small object */
 };
 
 #define WS_ETAG_BYTES sizeof(((struct ws_reply *)0)->etag)

@@ -1,6 +1,6 @@
 #include "publish/bucket/publish_lock.h"
 
-#include "base/fs.h"
+#include "base/crypto.h"
 #include "sys/clock.h"
 
 #define DEAD_AFTER_S 10
@@ -10,27 +10,24 @@
 #define INTERRUPTED "interrupted" /* text of a lock whose holder gave up */
 #define LARGEST ((size_t)1000)
 
-/* An object with this text; path is NULL if the file cannot be written. */
 static struct ws_object
-object_of(const struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
+object_of(const char *key, const char *text)
 {
-	const char *path = ws_path_join(lock->a, lock->work, "object", NULL);
-	bool written = ws_fs_write(path, text, strlen(text), 0644, err);
-	return (struct ws_object){key, written ? path : NULL, "application/octet-stream", "no-store"};
+	return (struct ws_object){key, NULL, "application/octet-stream", "no-store", text};
 }
 
 static enum ws_put
 create(struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
 {
-	const struct ws_object object = object_of(lock, key, text, err);
-	return object.path ? ws_bucket_create(lock->b, &object, lock->etag, err) : WS_PUT_FAILED;
+	const struct ws_object object = object_of(key, text);
+	return ws_bucket_create(lock->b, &object, lock->etag, err);
 }
 
 static enum ws_put
 replace(struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
 {
-	const struct ws_object object = object_of(lock, key, text, err);
-	return object.path ? ws_bucket_replace(lock->b, &object, lock->etag, err) : WS_PUT_FAILED;
+	const struct ws_object object = object_of(key, text);
+	return ws_bucket_replace(lock->b, &object, lock->etag, err);
 }
 
 /* ---- what the store can ---- */
@@ -85,14 +82,17 @@ ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err)
 
 /* ---- having it ---- */
 
-static const char *
-next_text(struct ws_publish_lock *lock, uint64_t bytes)
+/* Puts the next text of the lock, which allows for an object of @a bytes. */
+static enum ws_put
+hold(struct ws_publish_lock *lock, bool is_new, uint64_t bytes, struct ws_err *err)
 {
 	uint64_t allowance_s = DEAD_AFTER_S + bytes / SLOWEST_BYTES_PER_S;
 	lock->allowance_s =
 		allowance_s < LONGEST_ALLOWANCE_S ? (unsigned)allowance_s : LONGEST_ALLOWANCE_S;
 	lock->renewed_ms = ws_clock_ms();
-	return ws_arena_printf(lock->a, "%s %u %u\n", lock->name, ++lock->renewals, lock->allowance_s);
+	const char *text =
+		ws_arena_printf(lock->a, "%s %u %u\n", lock->name, ++lock->renewals, lock->allowance_s);
+	return (is_new ? create : replace)(lock, WS_INDEX_LOCK, text, err);
 }
 
 bool
@@ -102,17 +102,6 @@ ws_publish_lock_lose(struct ws_publish_lock *lock, struct ws_err *err)
 	ws_err_set(
 		err, WS_ERR_PUBLISH, "another publisher changed '%s' meanwhile", lock->order->target);
 	return ws_err_cure(err, "publish again, and let the other publisher do so too");
-}
-
-/* The last word of the lock's text, in seconds. */
-static unsigned
-allowance_of(const char *text)
-{
-	const char *word = strrchr(text, ' ');
-	unsigned long allowance_s = word ? strtoul(word, NULL, 10) : 0;
-	return allowance_s < DEAD_AFTER_S       ? DEAD_AFTER_S
-		: allowance_s > LONGEST_ALLOWANCE_S ? LONGEST_ALLOWANCE_S
-											: (unsigned)allowance_s;
 }
 
 /* Returns when the lock is gone, or when it was not renewed in time; then lock->etag is that of the
@@ -131,7 +120,10 @@ await_end(struct ws_publish_lock *lock, bool *dead, struct ws_err *err)
 		}
 		still = strcmp(seen, now.etag) == 0 ? still : 0;
 		memcpy(seen, now.etag, sizeof(seen));
-		*dead = still >= allowance_of(ws_buf_text(&now.text))
+		const char *word = strrchr(ws_buf_text(&now.text), ' ');
+		unsigned long allowance_s = word ? strtoul(word, NULL, 10) : 0;
+		allowance_s = allowance_s < LONGEST_ALLOWANCE_S ? allowance_s : LONGEST_ALLOWANCE_S;
+		*dead = still >= (allowance_s > DEAD_AFTER_S ? allowance_s : DEAD_AFTER_S)
 			|| ws_starts_with(ws_buf_text(&now.text), INTERRUPTED);
 		if (!*dead) {
 			nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
@@ -148,7 +140,7 @@ ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err)
 {
 	bool told = false, dead;
 	enum ws_put put;
-	while ((put = create(lock, WS_INDEX_LOCK, next_text(lock, 0), err)) == WS_PUT_REFUSED) {
+	while ((put = hold(lock, true, 0, err)) == WS_PUT_REFUSED) {
 		if (!told && lock->order->wait) {
 			lock->order->wait(lock->order->self, lock->order->target);
 		}
@@ -156,7 +148,7 @@ ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err)
 		if (!await_end(lock, &dead, err)) {
 			return false;
 		}
-		put = dead ? replace(lock, WS_INDEX_LOCK, next_text(lock, 0), err) : WS_PUT_REFUSED;
+		put = dead ? hold(lock, false, 0, err) : WS_PUT_REFUSED;
 		if (put == WS_PUT_DONE) {
 			lock->interrupted = true;
 			break;
@@ -174,22 +166,8 @@ ws_publish_lock_renew(struct ws_publish_lock *lock, uint64_t bytes, struct ws_er
 		&& lock->allowance_s == DEAD_AFTER_S) {
 		return true;
 	}
-	enum ws_put put = replace(lock, WS_INDEX_LOCK, next_text(lock, is_large ? bytes : 0), err);
+	enum ws_put put = hold(lock, false, is_large ? bytes : 0, err);
 	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && ws_publish_lock_lose(lock, err));
-}
-
-/* Also in the lock of a successor: its pages may be mixed with ours. */
-static void
-leave_interrupted(struct ws_publish_lock *lock)
-{
-	struct ws_err ignored = {0};
-	const char *text = ws_arena_printf(lock->a, INTERRUPTED " %s\n", lock->name);
-	const struct ws_object object = object_of(lock, WS_INDEX_LOCK, text, &ignored);
-	if (object.path && lock->lost) {
-		ws_bucket_put(lock->b, &object, &ignored);
-	} else if (object.path) {
-		ws_bucket_replace(lock->b, &object, lock->etag, &ignored);
-	}
 }
 
 void
@@ -197,8 +175,12 @@ ws_publish_lock_release(struct ws_publish_lock *lock, bool whole)
 {
 	struct ws_stored now = {.there = false};
 	struct ws_err ignored = {0};
-	if (!whole) {
-		leave_interrupted(lock);
+	const char *text = ws_arena_printf(lock->a, INTERRUPTED " %s\n", lock->name);
+	const struct ws_object mark = object_of(WS_INDEX_LOCK, text);
+	if (!whole && lock->lost) { /* also in the lock of a successor: its pages may mix with ours */
+		ws_bucket_put(lock->b, &mark, &ignored);
+	} else if (!whole) {
+		ws_bucket_replace(lock->b, &mark, lock->etag, &ignored);
 	} else if (ws_bucket_get(lock->b, WS_INDEX_LOCK, LARGEST, &now, &ignored) && now.there
 		&& ws_starts_with(ws_buf_text(&now.text), lock->name)) {
 		ws_bucket_remove(lock->b, WS_INDEX_LOCK, &ignored);

@@ -20,7 +20,6 @@
 struct ws_publish_lock {
 	const struct ws_bucket *b;
 	const struct ws_index_order *order; /**< wait, stop, and the target for messages */
-	const char *work;                   /**< a folder for files */
 	bool interrupted; /**< another publisher was interrupted while it wrote pages */
 	/* Private: */
 	const char *name; /**< of this publisher */

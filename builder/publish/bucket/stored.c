@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "publish/bucket/publish_lock.h"
+#include "publish/catalog.h"
 #include "publish/folder/lists.h"
 
 #define LARGEST_LIST ((size_t)64 << 20)
@@ -56,23 +57,6 @@ read_snapshot(struct storing *s, struct ws_err *err)
 }
 
 static bool
-note_pages(struct storing *s, const struct ws_sign_key *key, struct ws_err *err)
-{
-	struct ws_index_folder t;
-	struct ws_index_manifest manifest;
-	bool is_signed;
-	if (!ws_index_folder_look(s->work, s->a, &t, err)
-		|| !ws_index_manifest_read(&t, key, s->a, &manifest, &is_signed, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < manifest.count; i++) {
-		ws_map_put(&s->before, manifest.files[i].path,
-			ws_arena_strdup(s->a, manifest.files[i].sha256.hex), s->a);
-	}
-	return true;
-}
-
-static bool
 is_same(const struct ws_stored *x, const struct ws_stored *y)
 {
 	return x->there == y->there && x->text.len == y->text.len
@@ -96,22 +80,13 @@ fetch_list(struct storing *s, const char *name, bool *there, struct ws_err *err)
 }
 
 static bool
-fetch_lists(struct storing *s, struct ws_err *err)
-{
-	bool is_signed, there;
-	return write_here(s, WS_INDEX_MANIFEST, &s->manifest.text, err)
-		&& fetch_list(s, WS_INDEX_SIGNATURE, &is_signed, err)
-		&& fetch_list(s, "index.json", &there, err)
-		&& (there
-			|| ws_err_set(err, WS_ERR_PUBLISH,
-				"the index is incomplete: '@%s/index.json' is missing", s->snapshot));
-}
-
-static bool
 fetch_index(struct storing *s, struct ws_err *err)
 {
 	struct ws_stored lock = {.there = false};
 	const struct ws_sign_key *trust = s->order->trust ? s->order->trust : s->order->key;
+	struct ws_index_folder t;
+	struct ws_index_manifest manifest;
+	bool there;
 	bool done = ws_fs_mkdirs(s->work, err) && fetch(s, WS_INDEX_MANIFEST, &s->manifest, err)
 		&& fetch(s, WS_INDEX_LOCK, &lock, err)
 		&& ws_fs_write(ws_path_join(s->a, s->work, ".lock", NULL), "", 0, 0644, err);
@@ -120,14 +95,28 @@ fetch_index(struct storing *s, struct ws_err *err)
 	if (!done || !s->manifest.there) {
 		return done;
 	}
-	if (!read_snapshot(s, err) || !fetch_lists(s, err)) {
+	if (!read_snapshot(s, err) || !write_here(s, WS_INDEX_MANIFEST, &s->manifest.text, err)
+		|| !fetch_list(s, WS_INDEX_SIGNATURE, &there, err)
+		|| !fetch_list(s, "index.json", &there, err)) {
 		return false;
+	}
+	if (!there) {
+		return ws_err_set(err, WS_ERR_PUBLISH,
+			"the index is incomplete: '@%s/index.json' is missing", s->snapshot);
 	}
 	const char *link = ws_path_join(s->a, s->work, "current", NULL);
 	if (symlink(ws_arena_printf(s->a, "@%s", s->snapshot), link) != 0) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", link);
 	}
-	return note_pages(s, trust, err);
+	if (!ws_index_folder_look(s->work, s->a, &t, err)
+		|| !ws_index_manifest_read(&t, trust, &manifest, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < manifest.count; i++) {
+		ws_map_put(&s->before, manifest.files[i].path,
+			ws_arena_strdup(s->a, manifest.files[i].sha256.hex), s->a);
+	}
+	return true;
 }
 
 /* ---- what it gets ---- */
@@ -152,36 +141,24 @@ type_of(const char *key)
 	return "application/octet-stream";
 }
 
+/* Puts a page or a list, under a renewal of the lock of its own. */
 static bool
 put(struct storing *s, const char *key, const char *path, struct ws_err *err)
 {
 	const struct ws_object object = {
-		key, path, type_of(key), key[0] == '@' ? FILES_FOR_EVER : PAGES_FOR_MINUTES};
-	return ws_bucket_put(s->b, &object, err);
+		key, path, type_of(key), key[0] == '@' ? FILES_FOR_EVER : PAGES_FOR_MINUTES, NULL};
+	struct stat status;
+	uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+	return ws_publish_lock_renew(s->lock, bytes, err) && ws_bucket_put(s->b, &object, err);
 }
 
-static bool
-put_page(struct storing *s, const struct ws_index_folder *t, const char *name, struct ws_err *err)
+/* A store answers "simple/demo/" with the object of that key. NULL: the page is not that of a
+ * folder. */
+static const char *
+folder_key(struct storing *s, const char *name)
 {
-	const char *path = ws_index_folder_path(t, name);
-	const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
-	/* A store answers "simple/demo/" with the object of that key. */
-	bool is_page = strcmp(ws_path_base(name), "index.html") == 0 && strchr(name, '/');
-	return put(s, name, path, err) && (!is_page || put(s, folder, path, err));
-}
-
-/* The bytes of a name never change, because readers cache them forever. */
-static bool
-put_file(struct storing *s, const char *key, const char *path, struct ws_err *err)
-{
-	const struct ws_object object = {key, path, type_of(key), FILES_FOR_EVER};
-	enum ws_put put = ws_bucket_create(s->b, &object, NULL, err);
-	if (put == WS_PUT_DONE || put == WS_PUT_FAILED) {
-		return put == WS_PUT_DONE;
-	}
-	ws_err_set(err, WS_ERR_PUBLISH, "'%s' is in the store with other bytes", key);
-	ws_err_cure(err, "another publisher has put it, and may be at work: publish again");
-	return ws_err_cure(err, "if index.json does not name it then, remove that object");
+	return ws_ends_with(name, "/index.html") ? ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name))
+											 : NULL;
 }
 
 static bool
@@ -191,10 +168,19 @@ put_files(struct storing *s, struct ws_err *err)
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		const char *path = ws_path_join(s->a, folder, entry->d_name, NULL);
-		if (entry->d_name[0] != '.'
-			&& !put_file(s, ws_arena_printf(s->a, "files/%s", entry->d_name), path, err)) {
+		const char *key = ws_arena_printf(s->a, "files/%s", entry->d_name);
+		/* The bytes of a name never change, because readers cache them forever. */
+		const struct ws_object object = {key, ws_path_join(s->a, folder, entry->d_name, NULL),
+			type_of(key), FILES_FOR_EVER, NULL};
+		enum ws_put put =
+			entry->d_name[0] == '.' ? WS_PUT_DONE : ws_bucket_create(s->b, &object, NULL, err);
+		if (put == WS_PUT_FAILED) {
 			return false;
+		}
+		if (put != WS_PUT_DONE) {
+			ws_err_set(err, WS_ERR_PUBLISH, "'%s' is in the store with other bytes", key);
+			ws_err_cure(err, "another publisher has put it, and may be at work: publish again");
+			return ws_err_cure(err, "if index.json does not name it then, remove that object");
 		}
 	}
 	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", folder);
@@ -206,38 +192,35 @@ is_list(const char *name)
 	return strcmp(name, "index.json") == 0 || ws_starts_with(name, WS_INDEX_MANIFEST);
 }
 
-/* A foreign manifest may list anything; wheels, snapshots and marks are not pages. */
-static bool
-is_page_key(const char *name)
-{
-	return !ws_starts_with(name, "files/") && name[0] != '@' && name[0] != '.' && !is_list(name);
-}
-
 static bool
 put_pages(struct storing *s, const struct ws_index_folder *t,
 	const struct ws_index_manifest *manifest, size_t *written, struct ws_err *err)
 {
 	struct ws_map now = {0};
 	for (size_t i = 0; i < manifest->count; i++) {
-		const struct ws_index_page_file *file = &manifest->files[i];
-		const char *before = ws_map_get(&s->before, file->path);
-		ws_map_add(&now, file->path, s->a);
-		if (is_list(file->path) || (!s->all && before && ws_digest_is(&file->sha256, before))) {
+		const char *name = manifest->files[i].path;
+		const char *before = ws_map_get(&s->before, name);
+		const char *path = ws_index_folder_path(t, name);
+		const char *folder = folder_key(s, name);
+		ws_map_add(&now, name, s->a);
+		if (is_list(name)
+			|| (!s->all && before && ws_digest_is(&manifest->files[i].sha256, before))) {
 			continue;
 		}
-		if (!ws_publish_lock_renew(s->lock, file->size_bytes, err)
-			|| !put_page(s, t, file->path, err)) {
+		if (!put(s, name, path, err) || (folder && !put(s, folder, path, err))) {
 			return false;
 		}
 		++*written;
 	}
 	for (size_t i = 0; i < s->before.count; i++) {
 		const char *name = s->before.slots[i].key;
-		const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
-		bool is_page = strcmp(ws_path_base(name), "index.html") == 0;
-		if (!ws_map_get(&now, name) && is_page_key(name)
+		const char *folder = folder_key(s, name);
+		/* A foreign manifest may list anything; wheels, snapshots and marks are not pages. */
+		bool is_page =
+			!ws_starts_with(name, "files/") && name[0] != '@' && name[0] != '.' && !is_list(name);
+		if (!ws_map_get(&now, name) && is_page
 			&& (!ws_bucket_remove(s->b, name, err)
-				|| (is_page && !ws_bucket_remove(s->b, folder, err)))) {
+				|| (folder && !ws_bucket_remove(s->b, folder, err)))) {
 			return false;
 		}
 	}
@@ -251,24 +234,14 @@ put_lists(struct storing *s, const struct ws_index_folder *t, bool is_signed, st
 	for (size_t i = 0; i < WS_LEN(names) - !is_signed; i++) {
 		const char *path = ws_index_folder_path(t, names[i]);
 		const char *own = ws_arena_printf(s->a, "@%s/%s", t->current, names[i]);
-		struct stat status;
-		uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-		if (!ws_publish_lock_renew(s->lock, bytes, err) || !put(s, own, path, err)
-			|| (i > 0
-				&& (!ws_publish_lock_renew(s->lock, bytes, err) || !put(s, names[i], path, err)))) {
+		if (!put(s, own, path, err) || (i > 0 && !put(s, names[i], path, err))) {
 			return false;
 		}
 	}
-	return true;
-}
-
-/* The manifest is put last, when everything that it lists is there. It replaces the manifest of
- * the index that was read. */
-static bool
-put_manifest(struct storing *s, const struct ws_index_folder *t, struct ws_err *err)
-{
+	/* The manifest is put last, when everything that it lists is there. It replaces the manifest
+	 * of the index that was read. */
 	const struct ws_object object = {WS_INDEX_MANIFEST, ws_index_folder_path(t, WS_INDEX_MANIFEST),
-		type_of(WS_INDEX_MANIFEST), PAGES_FOR_MINUTES};
+		type_of(WS_INDEX_MANIFEST), PAGES_FOR_MINUTES, NULL};
 	if (!ws_publish_lock_renew(s->lock, 0, err)) {
 		return false;
 	}
@@ -284,9 +257,8 @@ put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 	struct ws_stored now = {.there = false};
 	struct ws_index_folder t;
 	struct ws_index_manifest manifest;
-	bool is_signed;
 	if (!ws_index_folder_look(s->work, s->a, &t, err)
-		|| !ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err)
+		|| !ws_index_manifest_read(&t, NULL, &manifest, err)
 		|| !ws_publish_lock_acquire(s->lock, err)) {
 		return false;
 	}
@@ -298,8 +270,7 @@ put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 		return done;
 	}
 	s->all = s->all || s->lock->interrupted;
-	done = put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, is_signed, err)
-		&& put_manifest(s, &t, err);
+	done = put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, manifest.is_signed, err);
 	ws_publish_lock_release(s->lock, done);
 	return done;
 }
@@ -331,14 +302,11 @@ ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *
 {
 	bool again = true, done = true;
 	for (unsigned round = 1; done && again; round++) {
-		struct ws_publish_lock lock = {.b = b, .order = order, .work = work, .a = a};
+		struct ws_publish_lock lock = {.b = b, .order = order, .a = a};
 		struct storing s = {.b = b, .order = order, .lock = &lock, .a = a};
 		s.work = ws_path_join(a, work, ws_arena_printf(a, "%u", round), NULL);
 		done = publish_once(&s, outcome, &again, err);
 		ws_buf_release(&s.manifest.text);
 	}
-	if (!done && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
-		err->kind = WS_ERR_PUBLISH;
-	}
-	return done;
+	return done || ws_index_err(err);
 }

@@ -32,13 +32,10 @@ bool ws_index_strays_mend(struct ws_index_folder *t, const struct ws_index_catal
 bool ws_index_is_stray_file(
 	const struct ws_index_folder *t, const struct ws_index_catalog *catalog, const char *name);
 
-struct ws_arena;
-
 struct ws_index_audit {
 	const char *snapshot; /**< "2026-11-21.1" */
 	size_t pages, wheels; /**< checked */
 	bool is_signed;       /**< its validity is checked with a key only */
-	const char *expires;  /**< of the signature; NULL: not signed */
 };
 
 /**

@@ -1,6 +1,7 @@
 #include "publish/folder/index_folder.h"
 
 #include "base/fs.h"
+#include "publish/catalog.h"
 #include "sys/flock.h"
 
 #include <errno.h>
@@ -10,16 +11,6 @@
 #define WAIT_MS 50
 #define NUMBER_DIGITS 9 /* at most, so that the next number fits a long */
 
-/* Failures in the folder are failures to publish. */
-static bool
-publish_err(struct ws_err *err)
-{
-	if (err && err->kind != WS_ERR_NONE && !ws_err_is_stop(err)) {
-		err->kind = WS_ERR_PUBLISH;
-	}
-	return false;
-}
-
 static char *
 below(const struct ws_index_folder *t, const char *name)
 {
@@ -28,9 +19,8 @@ below(const struct ws_index_folder *t, const char *name)
 
 /* ---- opening ---- */
 
-/* "2026-11-21.1" of "@2026-11-21.1"; NULL: not a snapshot's name. */
-static const char *
-snapshot_of(const char *name)
+const char *
+ws_index_snapshot_of(const char *name)
 {
 	static const char form[] = "@0000-00-00.";
 	size_t len = sizeof(form) - 1;
@@ -45,12 +35,6 @@ snapshot_of(const char *name)
 	}
 	size_t digits = strspn(name + len, "0123456789");
 	return digits <= NUMBER_DIGITS && !name[len + digits] ? name + 1 : NULL;
-}
-
-bool
-ws_index_is_snapshot(const char *name)
-{
-	return snapshot_of(name) != NULL;
 }
 
 /* A person may have written "./@2026-11-21.1/". */
@@ -68,7 +52,7 @@ read_current(struct ws_index_folder *t)
 	while (ws_starts_with(start, "./")) {
 		start += 1 + strspn(start + 1, "/");
 	}
-	const char *name = snapshot_of(start);
+	const char *name = ws_index_snapshot_of(start);
 	t->current = name ? ws_arena_strdup(t->a, name) : NULL;
 	t->is_dangling = !name && (ws_fs_exists(path) || ws_fs_is_link(path));
 }
@@ -95,18 +79,6 @@ check_folder(const struct ws_index_folder *t, struct ws_err *err)
 	return ws_err_cure(err, "name an index, or a folder that is empty or not there yet");
 }
 
-static void
-remove_left(const struct ws_index_folder *t)
-{
-	WS_AUTO_DIR DIR *dir = opendir(t->path);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		if (ws_starts_with(entry->d_name, WS_INDEX_NEW)) {
-			ws_fs_remove(below(t, entry->d_name), NULL);
-		}
-	}
-}
-
 static bool
 refuse_none(const char *path, struct ws_err *err)
 {
@@ -122,9 +94,9 @@ ws_index_folder_open(const char *path, bool make, struct ws_stop *stop,
 	enum ws_flock_result result = WS_FLOCK_FAILED;
 	size_t count;
 	if (make && !ws_fs_mkdirs(path, err)) {
-		return publish_err(err);
+		return ws_index_err(err);
 	}
-	ws_index_folder_snapshots(t, a, &count);
+	ws_index_folder_snapshots(t, &count);
 	if (!make && count == 0) {
 		return refuse_none(path, err);
 	}
@@ -143,11 +115,17 @@ ws_index_folder_open(const char *path, bool make, struct ws_stop *stop,
 		nanosleep(&(struct timespec){0, WAIT_MS * 1000000L}, NULL);
 	}
 	if (result == WS_FLOCK_FAILED) {
-		return publish_err(err);
+		return ws_index_err(err);
 	}
 	read_current(t); /* another publisher may have changed it */
-	remove_left(t);
-	return ws_fs_mkdirs(below(t, "files"), err) || publish_err(err);
+	WS_AUTO_DIR DIR *dir = opendir(path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (ws_starts_with(entry->d_name, WS_INDEX_NEW)) { /* of a publisher that was killed */
+			ws_fs_remove(below(t, entry->d_name), NULL);
+		}
+	}
+	return ws_fs_mkdirs(below(t, "files"), err) || ws_index_err(err);
 }
 
 bool
@@ -156,10 +134,7 @@ ws_index_folder_look(
 {
 	*t = (struct ws_index_folder){.path = path, .a = a, .lock_fd = -1};
 	read_current(t);
-	if (!ws_index_folder_check_current(t, err)) {
-		return false;
-	}
-	return t->current || refuse_none(path, err);
+	return ws_index_folder_check_current(t, err) && (t->current || refuse_none(path, err));
 }
 
 void
@@ -197,14 +172,15 @@ cmp_snapshots(const void *x, const void *y)
 }
 
 const char *const *
-ws_index_folder_snapshots(const struct ws_index_folder *t, struct ws_arena *a, size_t *count)
+ws_index_folder_snapshots(const struct ws_index_folder *t, size_t *count)
 {
 	WS_VEC(const char *) all = {0};
 	WS_AUTO_DIR DIR *dir = opendir(t->path);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (snapshot_of(entry->d_name)) {
-			*ws_vec_push(&all, a) = ws_arena_strdup(a, snapshot_of(entry->d_name));
+		const char *name = ws_index_snapshot_of(entry->d_name);
+		if (name) {
+			*ws_vec_push(&all, t->a) = ws_arena_strdup(t->a, name);
 		}
 	}
 	if (all.len > 0) {
@@ -218,7 +194,7 @@ bool
 ws_index_folder_check_current(const struct ws_index_folder *t, struct ws_err *err)
 {
 	size_t count;
-	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, &count);
 	if (t->current || (!t->is_dangling && count < 2)) {
 		return true;
 	}
@@ -237,7 +213,7 @@ const char *
 ws_index_folder_next(const struct ws_index_folder *t, int64_t now_us)
 {
 	size_t count;
-	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, &count);
 	time_t seconds = (time_t)(now_us / 1000000);
 	struct tm at;
 	char day[16];
@@ -269,7 +245,7 @@ ws_index_folder_begin(struct ws_index_folder *t, struct ws_err *err)
 	const char *tree = t->made ? ws_path_join(t->a, t->made, "tree", NULL) : NULL;
 	if (!t->made || !ws_fs_mkdirs(tree, err)
 		|| !ws_fs_mkdirs(ws_path_join(t->a, t->made, "files", NULL), err)) {
-		return publish_err(err);
+		return ws_index_err(err);
 	}
 	return symlink("../files", ws_path_join(t->a, tree, "files", NULL)) == 0
 		|| ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a link in '%s'", tree);
@@ -281,27 +257,21 @@ ws_index_folder_new_file(const struct ws_index_folder *t, const char *name)
 	return ws_path_join(t->a, t->made, "files", name, NULL);
 }
 
-static bool
-is_same(const char *path, const void *bytes, size_t len)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct stat status;
-	return path && stat(path, &status) == 0 && (size_t)status.st_size == len
-		&& ws_fs_read(path, &text, NULL) && memcmp(ws_buf_text(&text), bytes, len) == 0;
-}
-
 bool
 ws_index_folder_put(
 	struct ws_index_folder *t, const char *path, const void *bytes, size_t len, struct ws_err *err)
 {
 	const char *to = ws_path_join(t->a, t->made, "tree", path, NULL);
 	const char *before = ws_index_folder_path(t, path);
+	WS_AUTO_BUF struct ws_buf old = {0};
+	struct stat status;
+	bool same = before && stat(before, &status) == 0 && (size_t)status.st_size == len
+		&& ws_fs_read(before, &old, NULL) && memcmp(ws_buf_text(&old), bytes, len) == 0;
 	if (!ws_fs_mkdirs(ws_path_dir(t->a, to), err)) {
-		return publish_err(err);
+		return ws_index_err(err);
 	}
-	bool same = is_same(before, bytes, len);
 	if (!(same && ws_fs_link(before, to, err)) && !ws_fs_write(to, bytes, len, 0444, err)) {
-		return publish_err(err);
+		return ws_index_err(err);
 	}
 	t->new_pages += !same;
 	*ws_vec_push(&t->pages, t->a) =
@@ -340,70 +310,38 @@ set_link(
 	return true;
 }
 
-/* PATH -> current/PATH for all that the snapshot has. */
-static bool
-link_paths(const struct ws_index_folder *t, const char *snapshot, struct ws_err *err)
+bool
+ws_index_folder_show(struct ws_index_folder *t, const char *name, struct ws_err *err)
 {
-	WS_AUTO_DIR DIR *dir = opendir(below(t, snapshot));
+	const char *folder = ws_arena_printf(t->a, "@%s", name);
+	if (!ws_index_snapshot_of(folder) || !ws_fs_is_dir(below(t, folder))) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no snapshot '%s'", t->path, folder);
+	}
+	WS_AUTO_DIR DIR *made = opendir(below(t, folder));
+	WS_AUTO_DIR DIR *top = opendir(t->path);
 	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		const char *name = entry->d_name;
-		if (name[0] != '.' && strcmp(name, "files") != 0
-			&& !set_link(t, name, ws_arena_printf(t->a, "current/%s", name), err)) {
+	if (!made) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", below(t, folder));
+	}
+	while ((entry = readdir(made))) {
+		const char *own = entry->d_name;
+		if (own[0] != '.' && strcmp(own, "files") != 0
+			&& !set_link(t, own, ws_arena_printf(t->a, "current/%s", own), err)) {
 			return false;
 		}
 	}
-	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", below(t, snapshot));
-}
-
-/* Links of publishing to paths that the visible snapshot does not have. */
-static void
-remove_dead_links(const struct ws_index_folder *t)
-{
-	WS_AUTO_DIR DIR *dir = opendir(t->path);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
+	if (!set_link(t, "current", folder, err)) {
+		return false;
+	}
+	t->current = ws_arena_strdup(t->a, name);
+	while (top && (entry = readdir(top))) { /* links to paths that this snapshot does not have */
 		const char *path = below(t, entry->d_name);
 		if (ws_index_leads_to(path, ws_arena_printf(t->a, "current/%s", entry->d_name))
 			&& !ws_fs_exists(ws_index_folder_path(t, entry->d_name))) {
 			unlink(path);
 		}
 	}
-}
-
-bool
-ws_index_folder_show(struct ws_index_folder *t, const char *name, struct ws_err *err)
-{
-	const char *folder = ws_arena_printf(t->a, "@%s", name);
-	if (!snapshot_of(folder) || !ws_fs_is_dir(below(t, folder))) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no snapshot '%s'", t->path, folder);
-	}
-	if (!link_paths(t, folder, err) || !set_link(t, "current", folder, err)) {
-		return false;
-	}
-	t->current = ws_arena_strdup(t->a, name);
-	remove_dead_links(t);
-	return ws_fs_sync_dir(t->path, err) || publish_err(err);
-}
-
-/* An existing name stays: it has the same contents, or a person changed it. */
-static bool
-move_files(const struct ws_index_folder *t, struct ws_err *err)
-{
-	const char *from = ws_path_join(t->a, t->made, "files", NULL);
-	WS_AUTO_DIR DIR *dir = opendir(from);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.') {
-			continue;
-		}
-		const char *part = ws_path_join(t->a, from, entry->d_name, NULL);
-		const char *path = ws_path_join(t->a, t->path, "files", entry->d_name, NULL);
-		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) != 0 && errno != EEXIST) {
-			return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make '%s'", path);
-		}
-	}
-	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", from);
+	return ws_fs_sync_dir(t->path, err) || ws_index_err(err);
 }
 
 bool
@@ -411,7 +349,7 @@ ws_index_folder_commit(struct ws_index_folder *t, const char *name, struct ws_er
 {
 	const char *folder = ws_arena_printf(t->a, "@%s", name);
 	const char *tree = ws_path_join(t->a, t->made, "tree", NULL);
-	if (!snapshot_of(folder)) {
+	if (!ws_index_snapshot_of(folder)) {
 		return ws_err_set(
 			err, WS_ERR_PUBLISH, "'%s' has no number left for a snapshot of this day", t->path);
 	}
@@ -420,14 +358,26 @@ ws_index_folder_commit(struct ws_index_folder *t, const char *name, struct ws_er
 	if (fd < 0 || syncfs(fd) != 0) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", t->made);
 	}
-	if (!move_files(t, err)) {
-		return false;
+	const char *files = ws_path_join(t->a, t->made, "files", NULL);
+	WS_AUTO_DIR DIR *dir = opendir(files);
+	const struct dirent *entry;
+	if (!dir) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", files);
+	}
+	while ((entry = readdir(dir))) {
+		const char *from = ws_path_join(t->a, files, entry->d_name, NULL);
+		const char *to = ws_path_join(t->a, t->path, "files", entry->d_name, NULL);
+		/* An existing name stays: it has the same contents, or a person changed it. */
+		if (entry->d_name[0] != '.'
+			&& renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) != 0 && errno != EEXIST) {
+			return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make '%s'", to);
+		}
 	}
 	if (rename(tree, below(t, folder)) != 0) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make '%s'", below(t, folder));
 	}
 	if (!ws_fs_sync_dir(below(t, "files"), err) || !ws_fs_sync_dir(t->path, err)) {
-		return publish_err(err);
+		return ws_index_err(err);
 	}
 	return ws_index_folder_show(t, name, err);
 }
@@ -436,7 +386,7 @@ size_t
 ws_index_folder_retain(struct ws_index_folder *t, size_t keep)
 {
 	size_t count, gone = 0;
-	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, &count);
 	for (size_t i = 0; i < count && count - gone > keep; i++) {
 		const char *folder = below(t, ws_arena_printf(t->a, "@%s", all[i]));
 		const char *away = below(t, ws_arena_printf(t->a, WS_INDEX_NEW "old-%s", all[i]));

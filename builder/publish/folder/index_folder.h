@@ -68,14 +68,13 @@ void ws_index_folder_close(struct ws_index_folder *t);
 const char *ws_index_folder_path(const struct ws_index_folder *t, const char *below);
 
 /** All snapshots, oldest first. */
-const char *const *ws_index_folder_snapshots(
-	const struct ws_index_folder *t, struct ws_arena *a, size_t *count);
+const char *const *ws_index_folder_snapshots(const struct ws_index_folder *t, size_t *count);
 
 /** @a path is a link with this text. */
 bool ws_index_leads_to(const char *path, const char *where);
 
-/** The name of a snapshot folder: "@2026-11-21.1". */
-bool ws_index_is_snapshot(const char *name);
+/** "2026-11-21.1" of "@2026-11-21.1"; NULL: not the name of a snapshot's folder. */
+const char *ws_index_snapshot_of(const char *name);
 
 /**
  * The name of the next snapshot, on the day of @a now_us, or of the last one if that is later:

@@ -19,13 +19,6 @@ ws_index_time_text(int64_t us, struct ws_arena *a)
 	return ws_arena_printf(a, "%s.%06dZ", text, (int)(us % 1000000));
 }
 
-static int
-cmp_files(const void *x, const void *y)
-{
-	return strcmp(
-		((const struct ws_index_page_file *)x)->path, ((const struct ws_index_page_file *)y)->path);
-}
-
 static const struct ws_type type_key = {.name = "a sha256",
 	.size = sizeof(const char *),
 	.kind = WS_KIND_TEXT,
@@ -51,53 +44,22 @@ static const struct ws_field manifest_fields[] = {
 };
 const struct ws_table ws_index_manifest_table = {NULL, manifest_fields, WS_LEN(manifest_fields)};
 
-void
-ws_index_manifest_write(
-	struct ws_index_manifest *manifest, struct ws_index_page_file *files, struct ws_buf *out)
-{
-	qsort(files, manifest->count, sizeof(*files), cmp_files);
-	manifest->files = files;
-	ws_table_text(&ws_index_manifest_table, manifest, WS_JSON_PRETTY, out);
-}
-
 /* ---- reading ---- */
-
-static bool
-check_signature(const struct ws_index_folder *t, const struct ws_sign_key *key,
-	const struct ws_buf *text, const struct ws_buf *signature, const struct ws_index_manifest *m,
-	struct ws_err *err)
-{
-	if (!key
-		|| ws_sign_holds(
-			key, ws_buf_text(text), text->len, ws_buf_text(signature), signature->len)) {
-		return true;
-	}
-	struct ws_digest id = ws_sign_key_id(key);
-	if (m->key && !ws_digest_is(&id, m->key)) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed by another key: %.16s, not %.16s",
-			t->path, m->key, id.hex);
-	}
-	return ws_err_set(err, WS_ERR_PUBLISH,
-		"the signature of '%s' does not hold: its manifest was changed", t->path);
-}
 
 bool
 ws_index_manifest_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
-	struct ws_arena *a, struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err)
+	struct ws_index_manifest *manifest, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_BUF struct ws_buf signature = {0};
 	const char *path = ws_index_folder_path(t, WS_INDEX_MANIFEST);
 	const char *beside = ws_index_folder_path(t, WS_INDEX_SIGNATURE);
-	*manifest = (struct ws_index_manifest){0};
-	*is_signed = ws_fs_exists(beside);
+	*manifest = (struct ws_index_manifest){.is_signed = ws_fs_exists(beside)};
 	if (!ws_fs_read(path, &text, err)
-		|| (*is_signed && !ws_fs_read_at_most(beside, WS_SIGNATURE_BYTES, &signature, err))
-		|| !ws_table_parse(path, ws_buf_str(&text), &ws_index_manifest_table, a, manifest, err)) {
-		if (err) {
-			err->kind = WS_ERR_PUBLISH;
-		}
-		return false;
+		|| (manifest->is_signed && !ws_fs_read_at_most(beside, WS_SIGNATURE_BYTES, &signature, err))
+		|| !ws_table_parse(
+			path, ws_buf_str(&text), &ws_index_manifest_table, t->a, manifest, err)) {
+		return ws_index_err(err);
 	}
 	for (size_t i = 0; i < manifest->count; i++) {
 		const char *page = manifest->files[i].path;
@@ -106,7 +68,17 @@ ws_index_manifest_read(const struct ws_index_folder *t, const struct ws_sign_key
 				err, WS_ERR_PUBLISH, "'%s' is damaged: '%s' is not in the snapshot", path, page);
 		}
 	}
-	return !*is_signed || check_signature(t, key, &text, &signature, manifest, err);
+	if (!manifest->is_signed || !key
+		|| ws_sign_holds(
+			key, ws_buf_text(&text), text.len, ws_buf_text(&signature), signature.len)) {
+		return true;
+	}
+	struct ws_digest id = ws_sign_key_id(key);
+	return manifest->key && !ws_digest_is(&id, manifest->key)
+		? ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed by another key: %.16s, not %.16s",
+			t->path, manifest->key, id.hex)
+		: ws_err_set(err, WS_ERR_PUBLISH,
+			"the signature of '%s' does not hold: its manifest was changed", t->path);
 }
 
 /* ---- agreement and damage ---- */
@@ -129,29 +101,13 @@ ws_index_lists_agree(
 	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not the one that the manifest lists", path);
 }
 
-static bool
-is_sound(const struct ws_index_folder *t, const char *snapshot)
-{
-	struct ws_index_folder older = *t;
-	struct ws_index_manifest manifest;
-	struct ws_index_catalog catalog;
-	bool is_signed;
-	older.current = snapshot;
-	return ws_index_manifest_read(&older, NULL, t->a, &manifest, &is_signed, NULL)
-		&& ws_index_lists_agree(&older, &manifest, NULL)
-		&& ws_index_catalog_read(ws_index_folder_path(&older, "index.json"), t->a, &catalog, NULL);
-}
-
 bool
 ws_index_lists_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
-	struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err)
+	struct ws_index_manifest *manifest, struct ws_err *err)
 {
-	if (ws_index_manifest_read(t, key, t->a, manifest, is_signed, err)) {
-		return true;
-	}
 	/* Another key's signature is an error, but the index is whole. */
-	bool whole = ws_index_manifest_read(t, NULL, t->a, manifest, is_signed, NULL);
-	return whole ? false : ws_index_lists_cure(t, err);
+	return ws_index_manifest_read(t, key, manifest, err)
+		|| (!ws_index_manifest_read(t, NULL, manifest, NULL) && ws_index_lists_cure(t, err));
 }
 
 bool
@@ -163,9 +119,16 @@ ws_index_lists_cure(const struct ws_index_folder *t, struct ws_err *err)
 	if (advised || unread || ws_err_is_stop(err)) {
 		return false;
 	}
-	const char *const *all = ws_index_folder_snapshots(t, t->a, &count);
+	const char *const *all = ws_index_folder_snapshots(t, &count);
 	for (size_t i = count; i-- > 0;) {
-		if (!ws_same(all[i], t->current) && is_sound(t, all[i])) {
+		struct ws_index_folder older = *t;
+		struct ws_index_manifest manifest;
+		struct ws_index_catalog catalog;
+		older.current = all[i];
+		if (!ws_same(all[i], t->current) && ws_index_manifest_read(&older, NULL, &manifest, NULL)
+			&& ws_index_lists_agree(&older, &manifest, NULL)
+			&& ws_index_catalog_read(
+				ws_index_folder_path(&older, "index.json"), t->a, &catalog, NULL)) {
 			ws_err_cure(err, "roll back to '@%s', whose lists hold, and remove '%s'", all[i],
 				ws_index_folder_path(t, ""));
 			return ws_err_cure(err, "then publish and yank again what came since");

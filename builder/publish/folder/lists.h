@@ -23,6 +23,7 @@ struct ws_index_manifest {
 	const char *key;                        /**< ws_sign_key_id of the signer; NULL: not signed */
 	const struct ws_index_page_file *files; /**< sorted by path */
 	size_t count;
+	bool is_signed; /**< there is a signature */
 };
 
 /** manifest.json. */
@@ -31,20 +32,16 @@ extern const struct ws_table ws_index_manifest_table;
 /** Microseconds since 1970 as "2026-11-21T08:30:00.000000Z" (PEP 700). The texts sort by time. */
 const char *ws_index_time_text(int64_t us, struct ws_arena *a);
 
-/** Appends the text. Sorts the files. */
-void ws_index_manifest_write(
-	struct ws_index_manifest *manifest, struct ws_index_page_file *files, struct ws_buf *out);
-
 /**
  * Reads the manifest of the visible snapshot. If there is a signature, it must be that of @a key
- * (NULL: not checked); @a is_signed. WS_ERR_PUBLISH.
+ * (NULL: not checked). WS_ERR_PUBLISH.
  */
 bool ws_index_manifest_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
-	struct ws_arena *a, struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err);
+	struct ws_index_manifest *manifest, struct ws_err *err);
 
 /** ws_index_manifest_read, with ws_index_lists_cure after damage. */
 bool ws_index_lists_read(const struct ws_index_folder *t, const struct ws_sign_key *key,
-	struct ws_index_manifest *manifest, bool *is_signed, struct ws_err *err);
+	struct ws_index_manifest *manifest, struct ws_err *err);
 
 /** The visible index.json has the digest in @a manifest. WS_ERR_PUBLISH. */
 bool ws_index_lists_agree(

@@ -9,19 +9,6 @@
 
 #include <limits.h>
 
-struct publishing {
-	const struct ws_index_order *order;
-	struct ws_arena *a;
-	struct ws_index_folder target;
-	struct ws_index_catalog catalog;
-	struct ws_map by_file;     /* file name -> sha256 of published wheels */
-	struct ws_map by_spelling; /* normalised name -> file name */
-	struct ws_map checks;      /* GPU checks: sha256 -> reason of the failure, or "" */
-	const char *now;
-	bool edited; /* an existing entry changed */
-	struct ws_index_outcome *outcome;
-};
-
 /* ---- what is there ---- */
 
 /* Equal for names that installers or file systems may confuse. */
@@ -45,7 +32,7 @@ spelling_of(const struct ws_wheel_name *name, struct ws_arena *a)
 }
 
 static void
-note(struct publishing *p, const struct ws_index_entry *entry)
+note(struct ws_publishing *p, const struct ws_index_entry *entry)
 {
 	ws_map_put(&p->by_file, entry->file, entry->sha256, p->a);
 	if (entry->variant) {
@@ -56,7 +43,7 @@ note(struct publishing *p, const struct ws_index_entry *entry)
 
 /* An object store has the lists of older snapshots but not their pages. */
 static bool
-refuse_lists(const struct publishing *p, struct ws_err *err)
+refuse_lists(const struct ws_publishing *p, struct ws_err *err)
 {
 	return p->order->only_visible
 		? ws_err_cure(err, "publish its wheels, which lie below files/, to another place")
@@ -64,24 +51,23 @@ refuse_lists(const struct publishing *p, struct ws_err *err)
 }
 
 static bool
-check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
+check_signed(struct ws_publishing *p, bool *fresh, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	const struct ws_sign_key *trust = o->trust ? o->trust : o->key;
 	struct ws_index_manifest manifest;
-	bool is_signed;
-	if (!ws_index_lists_read(&p->target, trust, &manifest, &is_signed, err)) {
+	if (!ws_index_lists_read(&p->target, trust, &manifest, err)) {
 		return false;
 	}
-	if (o->trust && !is_signed) {
+	if (o->trust && !manifest.is_signed) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not signed", o->target);
 	}
-	if (!is_signed && o->key && !o->sign_unsigned) {
+	if (!manifest.is_signed && o->key && !o->sign_unsigned) {
 		ws_err_set(err, WS_ERR_PUBLISH,
 			"'%s' is not signed: it never was, or somebody removed its signature", o->target);
 		return ws_err_cure_code(err, WS_CURE_FIRST_SIGNATURE, NULL);
 	}
-	if (is_signed && !o->key) {
+	if (manifest.is_signed && !o->key) {
 		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
 		return ws_err_cure(err, "give the key that signs it");
 	}
@@ -93,13 +79,13 @@ check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);
 	struct ws_digest id = o->key ? ws_sign_key_id(o->key) : (struct ws_digest){""};
 	*fresh = !o->key
-		|| (is_signed && manifest.key && ws_digest_is(&id, manifest.key) && manifest.expires
-			&& strcmp(manifest.expires, half) > 0);
+		|| (manifest.is_signed && manifest.key && ws_digest_is(&id, manifest.key)
+			&& manifest.expires && strcmp(manifest.expires, half) > 0);
 	return true;
 }
 
 static bool
-open_index(struct publishing *p, bool *fresh, struct ws_err *err)
+open_index(struct ws_publishing *p, bool *fresh, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	bool make = o->source_count > 0 || o->only_visible;
@@ -134,7 +120,7 @@ refuse_content(const char *file, const char *there, const char *now, struct ws_e
 
 /* An unlisted file in files/: of an abandoned snapshot, or of a publisher that died. */
 static bool
-check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
+check_left(struct ws_publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
 	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
@@ -154,18 +140,9 @@ check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws
 	return ws_index_stray_move(&p->target, path + strlen(p->target.path) + 1, err);
 }
 
-static bool
-check_spelling(struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
-{
-	const char *other = ws_map_get(&p->by_spelling, spelling_of(&entry->name, p->a));
-	return !other || ws_same(other, entry->file)
-		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' differs from '%s' by its spelling alone",
-			entry->file, other);
-}
-
 /* Writes METADATA beside the wheel; not visible yet. */
 static bool
-stage(struct publishing *p, const char *file, const struct ws_buf *metadata, struct ws_err *err)
+stage(struct ws_publishing *p, const char *file, const struct ws_buf *metadata, struct ws_err *err)
 {
 	const char *name = ws_arena_printf(p->a, "%s.metadata", file);
 	return ws_fs_write(ws_index_folder_new_file(&p->target, name), ws_buf_text(metadata),
@@ -173,7 +150,7 @@ stage(struct publishing *p, const char *file, const struct ws_buf *metadata, str
 }
 
 static bool
-add_all(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+add_all(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	struct ws_index_entry entry;
@@ -193,7 +170,12 @@ add_all(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	if (entry.restricted && p->order->restricted) {
 		p->order->restricted(p->order->self, wheel->file, entry.restricted);
 	}
-	if (!check_spelling(p, &entry, err) || !stage(p, wheel->file, &metadata, err)) {
+	const char *other = ws_map_get(&p->by_spelling, spelling_of(&entry.name, p->a));
+	if (other && !ws_same(other, entry.file)) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' differs from '%s' by its spelling alone", entry.file, other);
+	}
+	if (!stage(p, wheel->file, &metadata, err)) {
 		return false;
 	}
 	entry.forced = wrong;
@@ -222,7 +204,7 @@ check_length(const char *file, struct ws_err *err)
 /* The copy is checked, so later changes of the file do not matter. All copies are synced
  * together at the end. */
 static bool
-copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+copy_in(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
 	if (!ws_index_folder_begin(&p->target, err)) {
@@ -240,20 +222,8 @@ copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	return true;
 }
 
-/* Compares only sizes. --verify finds other bytes of the same size; its cure is to remove them. */
 static bool
-is_there(const struct publishing *p, const struct ws_index_arrival *wheel)
-{
-	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
-	struct stat given, there;
-	return p->order->only_visible
-		|| (stat(wheel->path, &given) == 0 && lstat(path, &there) == 0 && S_ISREG(there.st_mode)
-			&& there.st_size == given.st_size
-			&& ws_fs_exists(ws_arena_printf(p->a, "%s.metadata", path)));
-}
-
-static bool
-move_away(struct publishing *p, const char *file, struct ws_err *err)
+move_away(struct ws_publishing *p, const char *file, struct ws_err *err)
 {
 	const char *below = ws_path_join(p->a, "files", file, NULL);
 	const char *path = ws_path_join(p->a, p->order->target, below, NULL);
@@ -264,22 +234,33 @@ move_away(struct publishing *p, const char *file, struct ws_err *err)
 	return ws_index_stray_move(&p->target, below, err);
 }
 
-/* Restores a damaged or missing published wheel from the same bytes. */
+/* A wheel that is published: restores it from the same bytes if it is damaged or missing. */
 static bool
-restore(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+add_again(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	struct ws_index_entry entry;
+	struct stat given, there;
 	const char *wrong;
+	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
+	const char *beside = ws_arena_printf(p->a, "%s.metadata", wheel->file);
+	/* Compares only sizes. --verify finds other bytes of the same size; its cure is to remove
+	 * them. */
+	if (p->order->only_visible
+		|| (stat(wheel->path, &given) == 0 && lstat(path, &there) == 0 && S_ISREG(there.st_mode)
+			&& there.st_size == given.st_size
+			&& ws_fs_exists(ws_path_join(p->a, p->order->target, "files", beside, NULL)))) {
+		return true;
+	}
 	p->outcome->restored++;
-	return move_away(p, wheel->file, err)
-		&& move_away(p, ws_arena_printf(p->a, "%s.metadata", wheel->file), err)
-		&& copy_in(p, wheel, err) && ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)
+	return move_away(p, wheel->file, err) && move_away(p, beside, err) && copy_in(p, wheel, err)
+		&& ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)
 		&& stage(p, wheel->file, &metadata, err);
 }
 
 static bool
-add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, struct ws_err *err)
+add_wheel(
+	struct ws_publishing *p, const char *path, const struct ws_map *trusted, struct ws_err *err)
 {
 	struct ws_digest digest;
 	struct ws_index_arrival wheel = {.path = path, .file = ws_path_base(path)};
@@ -293,7 +274,7 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, 
 	wheel.sha256 = digest.hex;
 	const char *there = ws_map_get(&p->by_file, wheel.file);
 	if (there) {
-		return ws_digest_is(&digest, there) ? is_there(p, &wheel) || restore(p, &wheel, err)
+		return ws_digest_is(&digest, there) ? add_again(p, &wheel, err)
 											: refuse_content(wheel.file, there, digest.hex, err);
 	}
 	const struct ws_index_trusted *v = ws_map_get(trusted, wheel.file);
@@ -302,48 +283,12 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, 
 		&& add_all(p, &wheel, err);
 }
 
-static bool
-add_source(struct publishing *p, const struct ws_index_source *source, struct ws_err *err)
-{
-	struct ws_map trusted = {0};
-	if (!ws_index_trusted_read(source->folder, p->a, &trusted, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < source->count; i++) {
-		if (!add_wheel(p, source->wheels[i], &trusted, err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* ---- wheel variants ---- */
-
-/* The file of a new or published wheel; the latter is compared with the signed digest. */
-static const char *
-find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
-{
-	struct ws_digest digest;
-	const char *made = ws_index_folder_new_file(&p->target, entry->file);
-	if (ws_fs_exists(made)) {
-		return made;
-	}
-	const char *path = ws_path_join(p->a, p->order->target, "files", entry->file, NULL);
-	if (!ws_digest_file(path, &digest, NULL, err)) {
-		return NULL;
-	}
-	if (!ws_digest_is(&digest, entry->sha256)) {
-		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not what was published: its sha256 is %.12s...",
-			entry->file, digest.hex);
-		return NULL;
-	}
-	return path;
-}
 
 /* Keeps a variant that a killed publisher left in files/, also if another zlib packed it to
  * other bytes. */
 static bool
-add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
+add_made(struct ws_publishing *p, struct ws_index_variant *v, struct ws_err *err)
 {
 	struct ws_digest made, left;
 	uint64_t left_bytes;
@@ -369,19 +314,33 @@ add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
 
 static bool
 make_variant(
-	struct publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
+	struct ws_publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	struct ws_index_variant *v = WS_NEW(p->a, struct ws_index_variant);
 	*v = (struct ws_index_variant){
 		.label = label, .file = ws_variant_file(entry, label, p->a), .uploaded = p->now};
 	const char *copy = ws_index_folder_new_file(&p->target, v->file);
+	const char *wheel = ws_index_folder_new_file(&p->target, entry->file);
 	if (ws_map_get(&p->by_file, v->file)) {
 		return ws_err_set(err, WS_ERR_PUBLISH,
 			"'%s' would have the variant '%s', which another has", entry->file, v->file);
 	}
-	const char *path = check_length(v->file, err) ? find_wheel(p, entry, err) : NULL;
-	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)) {
+	if (!check_length(v->file, err)) {
+		return false;
+	}
+	if (!ws_fs_exists(wheel)) { /* it is published: compare it with the signed digest */
+		struct ws_digest digest;
+		wheel = ws_path_join(p->a, p->order->target, "files", entry->file, NULL);
+		if (!ws_digest_file(wheel, &digest, NULL, err)) {
+			return false;
+		}
+		if (!ws_digest_is(&digest, entry->sha256)) {
+			return ws_err_set(err, WS_ERR_PUBLISH,
+				"'%s' is not what was published: its sha256 is %.12s...", entry->file, digest.hex);
+		}
+	}
+	if (!ws_variant_make(entry, wheel, copy, p->a, &metadata, err)) {
 		return false;
 	}
 	if (chmod(copy, 0444) != 0) {
@@ -400,7 +359,7 @@ make_variant(
 
 /* Adds missing variants. */
 static bool
-add_variants(struct publishing *p, struct ws_err *err)
+add_variants(struct ws_publishing *p, struct ws_err *err)
 {
 	for (size_t i = 0; i < p->catalog.entries.len; i++) {
 		struct ws_index_entry *entry = &p->catalog.entries.at[i];
@@ -419,35 +378,7 @@ add_variants(struct publishing *p, struct ws_err *err)
 /* ---- all of it ---- */
 
 static bool
-write_snapshot(struct publishing *p, struct ws_err *err)
-{
-	struct ws_index_snapshot s = {
-		.order = p->order,
-		.target = &p->target,
-		.catalog = &p->catalog,
-		.now = p->now,
-		.outcome = p->outcome,
-		.a = p->a,
-	};
-	return ws_index_folder_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
-}
-
-/* A damaged page needs a new snapshot. The folder of an object store has only the lists, so it
- * is not searched. */
-static bool
-mend_strays(struct publishing *p, bool *changes, struct ws_err *err)
-{
-	size_t count = 0;
-	bool damaged = false;
-	bool done = !p->target.current || p->order->only_visible
-		|| ws_index_strays_mend(&p->target, &p->catalog, &count, &damaged, err);
-	p->outcome->strays += count;
-	*changes = *changes || damaged;
-	return done;
-}
-
-static bool
-publish(struct publishing *p, struct ws_err *err)
+publish(struct ws_publishing *p, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	struct ws_index_source *sources = WS_NEW_N(p->a, struct ws_index_source, o->source_count);
@@ -466,7 +397,12 @@ publish(struct publishing *p, struct ws_err *err)
 		return false;
 	}
 	for (size_t i = 0; i < o->source_count; i++) {
-		if (!add_source(p, &sources[i], err)) {
+		struct ws_map trusted = {0};
+		bool done = ws_index_trusted_read(sources[i].folder, p->a, &trusted, err);
+		for (size_t j = 0; j < sources[i].count && done; j++) {
+			done = add_wheel(p, sources[i].wheels[j], &trusted, err);
+		}
+		if (!done) {
 			return false;
 		}
 	}
@@ -480,9 +416,17 @@ publish(struct publishing *p, struct ws_err *err)
 	if (o->variants && !add_variants(p, err)) {
 		return false;
 	}
+	bool damaged = false;
+	size_t strays = 0;
+	/* The folder of an object store has only the lists, so it is not searched. */
+	if (p->target.current && !o->only_visible
+		&& !ws_index_strays_mend(&p->target, &p->catalog, &strays, &damaged, err)) {
+		return false;
+	}
+	p->outcome->strays += strays;
 	bool changes = p->outcome->added > 0 || p->outcome->restored > 0 || p->outcome->variants > 0
-		|| p->edited || !fresh || o->rewrite;
-	if (!mend_strays(p, &changes, err) || (changes && !write_snapshot(p, err))) {
+		|| p->edited || !fresh || o->rewrite || damaged;
+	if (changes && !ws_index_snapshot_write(p, err)) {
 		return false;
 	}
 	p->outcome->wheels = p->catalog.entries.len;
@@ -490,26 +434,16 @@ publish(struct publishing *p, struct ws_err *err)
 	return true;
 }
 
-/* All errors are errors of publishing. */
-static bool
-finish(bool done, struct ws_err *err)
-{
-	if (!done && err && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
-		err->kind = WS_ERR_PUBLISH;
-	}
-	return done;
-}
-
 bool
 ws_index_publish(const struct ws_index_order *order, struct ws_arena *a,
 	struct ws_index_outcome *outcome, struct ws_err *err)
 {
-	struct publishing p = {.order = order, .a = a, .outcome = outcome, .target.lock_fd = -1};
+	struct ws_publishing p = {.order = order, .a = a, .outcome = outcome, .target.lock_fd = -1};
 	*outcome = (struct ws_index_outcome){0};
 	p.now = ws_index_time_text(order->now_us, a);
 	bool done = publish(&p, err);
 	ws_index_folder_close(&p.target);
-	return finish(done, err);
+	return done || ws_index_err(err);
 }
 
 bool
@@ -518,8 +452,8 @@ ws_index_roll_back(const struct ws_index_order *order, const char *snapshot, str
 {
 	WS_AUTO_INDEX_FOLDER struct ws_index_folder t = {.lock_fd = -1};
 	const char *name = snapshot[0] == '@' ? snapshot + 1 : snapshot;
-	return finish(ws_index_folder_open(
-					  order->target, false, order->stop, order->wait, order->self, a, &t, err)
-			&& ws_index_folder_show(&t, name, err),
-		err);
+	return (ws_index_folder_open(
+				order->target, false, order->stop, order->wait, order->self, a, &t, err)
+			   && ws_index_folder_show(&t, name, err))
+		|| ws_index_err(err);
 }

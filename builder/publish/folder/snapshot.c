@@ -7,14 +7,12 @@
 #include "publish/render.h"
 #include "publish/variant_wheel.h"
 
-typedef WS_VEC(const char *) names;
-
 /* ---- pages ---- */
 
 static bool
-put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct ws_err *err)
+put(struct ws_publishing *p, const char *path, struct ws_buf *text, struct ws_err *err)
 {
-	bool done = ws_index_folder_put(s->target, path, ws_buf_text(text), text->len, err);
+	bool done = ws_index_folder_put(&p->target, path, ws_buf_text(text), text->len, err);
 	ws_buf_clear(text);
 	return done;
 }
@@ -23,7 +21,7 @@ typedef WS_VEC(struct ws_index_entry) besides;
 
 /* Puts NAME-VERSION-variants.json of one release, once for each spelling of its version. */
 static bool
-put_release(struct ws_index_snapshot *s, const char *folder,
+put_release(struct ws_publishing *p, const char *folder,
 	const struct ws_index_entry *const *entries, size_t count, besides *beside, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -34,17 +32,17 @@ put_release(struct ws_index_snapshot *s, const char *folder,
 	}
 	for (size_t i = 0; i < count; i++) {
 		const char *version = entries[i]->name.version.text;
-		if (!ws_map_add(&spellings, version, s->a)) {
+		if (!ws_map_add(&spellings, version, p->a)) {
 			continue;
 		}
-		const char *name = ws_arena_printf(s->a, "%s-%s-variants.json",
-			ws_package_file_part(entries[i]->name.distribution, s->a), version);
-		ws_variant_json(entries, count, s->a, &text);
-		*ws_vec_push(beside, s->a) = (struct ws_index_entry){.file = name,
-			.sha256 = ws_arena_strdup(s->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
+		const char *name = ws_arena_printf(p->a, "%s-%s-variants.json",
+			ws_package_file_part(entries[i]->name.distribution, p->a), version);
+		ws_variant_json(entries, count, p->a, &text);
+		*ws_vec_push(beside, p->a) = (struct ws_index_entry){.file = name,
+			.sha256 = ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
 			.size_bytes = text.len,
 			.uploaded = uploaded};
-		if (!put(s, ws_path_join(s->a, folder, name, NULL), &text, err)) {
+		if (!put(p, ws_path_join(p->a, folder, name, NULL), &text, err)) {
 			return false;
 		}
 	}
@@ -53,11 +51,11 @@ put_release(struct ws_index_snapshot *s, const char *folder,
 
 /* Puts the lists of all releases of one package that have variants. */
 static bool
-put_labels(struct ws_index_snapshot *s, const char *folder,
-	const struct ws_index_package_page *page, besides *beside, struct ws_err *err)
+put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_package_page *page,
+	besides *beside, struct ws_err *err)
 {
 	const struct ws_index_entry **entries =
-		WS_NEW_N(s->a, const struct ws_index_entry *, page->count);
+		WS_NEW_N(p->a, const struct ws_index_entry *, page->count);
 	size_t count = 0;
 	for (size_t i = 0; i < page->count; i++) {
 		entries[count] = page->entries[i];
@@ -69,7 +67,7 @@ put_labels(struct ws_index_snapshot *s, const char *folder,
 			 to < count && ws_version_cmp_public(&entries[to]->name.version, version) == 0;) {
 			to++;
 		}
-		if (!put_release(s, folder, entries + from, to - from, beside, err)) {
+		if (!put_release(p, folder, entries + from, to - from, beside, err)) {
 			return false;
 		}
 	}
@@ -77,168 +75,160 @@ put_labels(struct ws_index_snapshot *s, const char *folder,
 }
 
 static bool
-put_package(struct ws_index_snapshot *s, const char *path,
-	const struct ws_index_entry *const *entries, size_t count, struct ws_buf *text,
-	struct ws_err *err)
+put_package(struct ws_publishing *p, const char *path, const struct ws_index_entry *const *entries,
+	size_t count, struct ws_buf *text, struct ws_err *err)
 {
-	const char *folder = ws_path_join(s->a, path, "simple", entries[0]->name.distribution, NULL);
+	const char *folder = ws_path_join(p->a, path, "simple", entries[0]->name.distribution, NULL);
 	besides beside = {0};
 	struct ws_index_package_page page = {.entries = entries, .count = count};
-	if (strcmp(path, WS_INDEX_VARIANTS) == 0 && !put_labels(s, folder, &page, &beside, err)) {
+	if (strcmp(path, WS_INDEX_VARIANTS) == 0 && !put_labels(p, folder, &page, &beside, err)) {
 		return false;
 	}
 	page.beside = beside.at;
 	page.beside_count = beside.len;
 	ws_index_page_html(&page, text);
-	if (!put(s, ws_path_join(s->a, folder, "index.html", NULL), text, err)) {
+	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), text, err)) {
 		return false;
 	}
 	ws_index_page_json(&page, text);
-	return put(s, ws_path_join(s->a, folder, "index.json", NULL), text, err);
+	return put(p, ws_path_join(p->a, folder, "index.json", NULL), text, err);
 }
 
 static bool
-put_path(struct ws_index_snapshot *s, const struct ws_index_path *answers, struct ws_err *err)
+put_path(struct ws_publishing *p, const struct ws_index_path *answers, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	names packages = {0};
+	WS_VEC(const char *) packages = {0};
 	for (size_t from = 0, to; from < answers->count; from = to) {
 		const char *package = answers->entries[from]->name.distribution;
 		for (to = from; to < answers->count
 			 && strcmp(answers->entries[to]->name.distribution, package) == 0;) {
 			to++;
 		}
-		*ws_vec_push(&packages, s->a) = package;
-		if (!put_package(s, answers->path, answers->entries + from, to - from, &text, err)) {
+		*ws_vec_push(&packages, p->a) = package;
+		if (!put_package(p, answers->path, answers->entries + from, to - from, &text, err)) {
 			return false;
 		}
 	}
-	const char *folder = ws_path_join(s->a, answers->path, "simple", NULL);
+	const char *folder = ws_path_join(p->a, answers->path, "simple", NULL);
 	ws_index_root_html(packages.at, packages.len, &text);
-	if (!put(s, ws_path_join(s->a, folder, "index.html", NULL), &text, err)) {
+	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), &text, err)) {
 		return false;
 	}
 	ws_index_root_json(packages.at, packages.len, &text);
-	return put(s, ws_path_join(s->a, folder, "index.json", NULL), &text, err);
-}
-
-static bool
-put_all(struct ws_index_snapshot *s, struct ws_err *err)
-{
-	struct ws_index_path all = {.path = "all", .count = s->catalog->entries.len};
-	const struct ws_index_entry **entries =
-		WS_NEW_N(s->a, const struct ws_index_entry *, all.count);
-	for (size_t i = 0; i < all.count; i++) {
-		entries[i] = &s->catalog->entries.at[i];
-	}
-	all.entries = entries;
-	return put_path(s, &all, err);
-}
-
-/* Label and file name of a variant must follow from its entry. */
-static bool
-check_variants(const struct ws_index_snapshot *s, struct ws_err *err)
-{
-	for (size_t i = 0; i < s->catalog->entries.len; i++) {
-		const struct ws_index_entry *entry = &s->catalog->entries.at[i];
-		const struct ws_index_variant *v = entry->variant;
-		bool labelled = !v || ws_same(v->label, ws_variant_label(entry, s->a));
-		if (v && !(labelled && ws_same(v->file, ws_variant_file(entry, v->label, s->a)))) {
-			return ws_err_set(err, WS_ERR_PUBLISH,
-				"'%s' gives '%s' a variant that it cannot have: '%s'", s->order->target,
-				entry->file, labelled ? v->file : v->label);
-		}
-	}
-	return true;
+	return put(p, ws_path_join(p->a, folder, "index.json", NULL), &text, err);
 }
 
 /* Puts the path of wheel variants, with wheels that load everywhere. Without variants @a path is
  * NULL. */
 static bool
-put_variants(struct ws_index_snapshot *s, const char **path, struct ws_err *err)
+put_variants(struct ws_publishing *p, const char **path, struct ws_err *err)
 {
-	struct ws_index_path answers = ws_index_variant_answers(s->catalog, s->a);
+	struct ws_index_path answers = ws_index_variant_answers(&p->catalog, p->a);
 	const struct ws_index_entry **entries =
-		WS_NEW_N(s->a, const struct ws_index_entry *, answers.count);
+		WS_NEW_N(p->a, const struct ws_index_entry *, answers.count);
 	*path = NULL;
-	if (!check_variants(s, err)) {
-		return false;
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		const struct ws_index_entry *entry = &p->catalog.entries.at[i];
+		const struct ws_index_variant *v = entry->variant;
+		/* Label and file name must follow from the entry. */
+		bool labelled = !v || ws_same(v->label, ws_variant_label(entry, p->a));
+		if (v && !(labelled && ws_same(v->file, ws_variant_file(entry, v->label, p->a)))) {
+			return ws_err_set(err, WS_ERR_PUBLISH,
+				"'%s' gives '%s' a variant that it cannot have: '%s'", p->order->target,
+				entry->file, labelled ? v->file : v->label);
+		}
 	}
 	for (size_t i = 0; i < answers.count; i++) {
 		entries[i] = answers.entries[i];
 		if (entries[i]->variant) {
-			struct ws_index_entry *shown = WS_NEW(s->a, struct ws_index_entry);
-			*shown = ws_variant_entry(entries[i], s->a);
+			struct ws_index_entry *shown = WS_NEW(p->a, struct ws_index_entry);
+			*shown = ws_variant_entry(entries[i], p->a);
 			entries[i] = shown;
 			*path = answers.path;
 		}
 	}
 	answers.entries = entries;
-	return !*path || put_path(s, &answers, err);
+	return !*path || put_path(p, &answers, err);
+}
+
+static int
+cmp_pages(const void *x, const void *y)
+{
+	return strcmp(
+		((const struct ws_index_page_file *)x)->path, ((const struct ws_index_page_file *)y)->path);
 }
 
 static bool
-put_manifest(struct ws_index_snapshot *s, struct ws_err *err)
+put_manifest(struct ws_publishing *p, struct ws_err *err)
 {
-	const struct ws_index_order *o = s->order;
+	const struct ws_index_order *o = p->order;
 	WS_AUTO_BUF struct ws_buf text = {0};
 	unsigned char signature[WS_SIGNATURE_BYTES];
 	struct ws_index_manifest manifest = {
-		.snapshot = s->catalog->snapshot,
-		.created = s->now,
+		.snapshot = p->catalog.snapshot,
+		.created = p->now,
 		.expires =
-			o->key ? ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, s->a) : NULL,
-		.key = o->key ? ws_arena_strdup(s->a, ws_sign_key_id(o->key).hex) : NULL,
-		.count = s->target->pages.len,
+			o->key ? ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, p->a) : NULL,
+		.key = o->key ? ws_arena_strdup(p->a, ws_sign_key_id(o->key).hex) : NULL,
+		.count = p->target.pages.len,
 	};
-	ws_index_manifest_write(&manifest, s->target->pages.at, &text);
-	if (!ws_index_folder_put(s->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
+	qsort(p->target.pages.at, manifest.count, sizeof(*manifest.files), cmp_pages);
+	manifest.files = p->target.pages.at;
+	ws_table_text(&ws_index_manifest_table, &manifest, WS_JSON_PRETTY, &text);
+	if (!ws_index_folder_put(&p->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
 		return false;
 	}
 	if (!o->key) {
 		return true;
 	}
 	ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
-	return ws_index_folder_put(s->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
+	return ws_index_folder_put(&p->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
 }
 
 static bool
-put_tree(struct ws_index_snapshot *s, struct ws_err *err)
+put_tree(struct ws_publishing *p, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	size_t count;
-	const struct ws_index_path *paths = ws_index_paths(s->catalog, s->a, &count);
-	const char **path_names = WS_NEW_N(s->a, const char *, count + 1);
+	size_t count, wheels = p->catalog.entries.len;
+	const struct ws_index_entry **all = WS_NEW_N(p->a, const struct ws_index_entry *, wheels);
+	const struct ws_index_path *paths = ws_index_paths(&p->catalog, p->a, &count);
+	const char **path_names = WS_NEW_N(p->a, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		path_names[i] = paths[i].path;
-		if (!put_path(s, &paths[i], err)) {
+		if (!put_path(p, &paths[i], err)) {
 			return false;
 		}
 	}
-	if (!put_variants(s, &path_names[count], err)) {
+	if (!put_variants(p, &path_names[count], err)) {
 		return false;
 	}
-	s->outcome->paths = path_names;
-	s->outcome->path_count = count + (path_names[count] != NULL);
-	ws_index_browse_html(s->catalog, paths, count, !s->order->only_visible, &text);
-	if (!put(s, "index.html", &text, err)) {
+	p->outcome->paths = path_names;
+	p->outcome->path_count = count + (path_names[count] != NULL);
+	ws_index_browse_html(&p->catalog, paths, count, !p->order->only_visible, &text);
+	if (!put(p, "index.html", &text, err)) {
 		return false;
 	}
-	ws_index_catalog_write(s->catalog, paths, count, &text);
-	return put_all(s, err) && put(s, "index.json", &text, err) && put_manifest(s, err);
+	ws_index_catalog_write(&p->catalog, paths, count, &text);
+	for (size_t i = 0; i < wheels; i++) {
+		all[i] = &p->catalog.entries.at[i];
+	}
+	return put_path(p, &(struct ws_index_path){"all", all, wheels}, err)
+		&& put(p, "index.json", &text, err) && put_manifest(p, err);
 }
 
 bool
-ws_index_snapshot_write(struct ws_index_snapshot *s, struct ws_err *err)
+ws_index_snapshot_write(struct ws_publishing *p, struct ws_err *err)
 {
-	s->catalog->snapshot = ws_index_folder_next(s->target, s->order->now_us);
-	ws_index_catalog_sort(s->catalog);
-	if (!put_tree(s, err) || !ws_index_folder_commit(s->target, s->catalog->snapshot, err)) {
+	p->catalog.snapshot = ws_index_folder_next(&p->target, p->order->now_us);
+	ws_index_catalog_sort(&p->catalog);
+	if (!ws_index_folder_begin(&p->target, err) || !put_tree(p, err)
+		|| !ws_index_folder_commit(&p->target, p->catalog.snapshot, err)) {
 		return false;
 	}
-	s->outcome->changed = true;
-	s->outcome->pages = s->target->pages.len;
-	s->outcome->new_pages = s->target->new_pages;
-	s->outcome->removed = ws_index_folder_retain(s->target, s->order->keep);
+	p->outcome->changed = true;
+	p->outcome->pages = p->target.pages.len;
+	p->outcome->new_pages = p->target.new_pages;
+	p->outcome->removed = ws_index_folder_retain(&p->target, p->order->keep);
 	return true;
 }

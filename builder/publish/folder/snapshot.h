@@ -10,15 +10,21 @@
 #include "publish/catalog.h"
 #include "publish/folder/publish.h"
 
-struct ws_index_snapshot {
-	const struct ws_index_order *order; /**< key, valid_s, keep, now_us; target for messages */
-	struct ws_index_folder *target;     /**< begun */
-	struct ws_index_catalog *catalog;   /**< gets its name and is sorted */
-	const char *now;                    /**< order->now_us, as text */
-	struct ws_index_outcome *outcome;   /**< paths, pages, removed */
+/** One publish. */
+struct ws_publishing {
+	const struct ws_index_order *order;
 	struct ws_arena *a;
+	struct ws_index_folder target;
+	struct ws_index_catalog catalog;
+	struct ws_map by_file;     /**< file name -> sha256 of published wheels */
+	struct ws_map by_spelling; /**< normalised name -> file name */
+	struct ws_map checks;      /**< GPU checks: sha256 -> reason of the failure, or "" */
+	const char *now;           /**< order->now_us, as text */
+	bool edited;               /**< an existing entry changed */
+	struct ws_index_outcome *outcome;
 };
 
-bool ws_index_snapshot_write(struct ws_index_snapshot *s, struct ws_err *err);
+/** Names and sorts the catalog, writes and shows its snapshot, and removes old ones. */
+bool ws_index_snapshot_write(struct ws_publishing *p, struct ws_err *err);
 
 #endif
