@@ -6,49 +6,37 @@
 
 /* ---- the wheels that a person named ---- */
 
-typedef WS_VEC(const char *) names;
-
-static bool
-list_wheels(const char *folder, struct ws_arena *a, names *found, struct ws_err *err)
-{
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	if (!dir) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", folder);
-	}
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] != '.' && ws_ends_with(entry->d_name, ".whl")) {
-			*ws_vec_push(found, a) = ws_path_join(a, folder, entry->d_name, NULL);
-		}
-	}
-	if (found->len > 0) {
-		qsort(found->at, found->len, sizeof(*found->at), ws_cmp_strings);
-	}
-	return true;
-}
-
 bool
 ws_index_source_find(
 	const char *named, struct ws_arena *a, struct ws_index_source *source, struct ws_err *err)
 {
-	names found = {0};
+	WS_VEC(const char *) found = {0};
 	char *real = realpath(named, NULL); /* the ledger has absolute names */
 	const char *path = ws_arena_strdup(a, real);
 	free(real);
 	if (!path) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", named);
 	}
-	bool is_folder = ws_fs_is_dir(path);
-	if (is_folder && !list_wheels(path, a, &found, err)) {
-		return false;
-	}
-	if (!is_folder) {
+	if (!ws_fs_is_dir(path)) {
 		*ws_vec_push(&found, a) = path;
-	} else if (found.len == 0) {
+		*source = (struct ws_index_source){ws_path_dir(a, path), found.at, 1};
+		return true;
+	}
+	WS_AUTO_DIR DIR *dir = opendir(path);
+	const struct dirent *entry;
+	if (!dir) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", path);
+	}
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' && ws_ends_with(entry->d_name, ".whl")) {
+			*ws_vec_push(&found, a) = ws_path_join(a, path, entry->d_name, NULL);
+		}
+	}
+	if (found.len == 0) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no wheels", named);
 	}
-	*source =
-		(struct ws_index_source){is_folder ? path : ws_path_dir(a, path), found.at, found.len};
+	qsort(found.at, found.len, sizeof(*found.at), ws_cmp_strings);
+	*source = (struct ws_index_source){path, found.at, found.len};
 	return true;
 }
 
@@ -58,37 +46,6 @@ static bool
 refuse(const char *path, const char *why, struct ws_err *err)
 {
 	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a result of a GPU check: %s", path, why);
-}
-
-/* The first wrong case; NULL: all are right. */
-static const char *
-find_wrong(const struct ws_json *cases, struct ws_arena *a)
-{
-	for (WS_JSON_EACH(item, cases)) {
-		const char *name = ws_json_text(item, "case");
-		if (!ws_json_is_true(item, "right")) {
-			return ws_arena_printf(a, "its case '%s' is wrong", name ? name : "?");
-		}
-	}
-	return NULL;
-}
-
-/* Why the result is not a pass; NULL: it is. */
-static const char *
-judge(const struct ws_json *root, const struct ws_json *cases, struct ws_arena *a)
-{
-	const char *device = ws_json_text(ws_json_find(root, "device"), "name");
-	const char *problem = ws_json_text(root, "problem");
-	const char *why = problem ? problem : find_wrong(cases, a);
-	if (!why && !ws_same(ws_json_text(root, "verdict"), "right")) {
-		why = "its verdict is not 'right'";
-	}
-	if (!why && cases->count == 0) {
-		why = "it has no cases";
-	}
-	return why ? ws_arena_printf(a, "the GPU check%s%s did not pass: %s", device ? " on " : "",
-			   device ? device : "", why)
-			   : NULL;
 }
 
 bool
@@ -110,10 +67,27 @@ ws_gpu_check_read(const char *path, struct ws_arena *a, struct ws_map *checks, s
 	if (!sha256 || !ws_digest_parse(sha256, &digest)) {
 		return refuse(path, "'wheel_sha256' does not say which wheel was checked", err);
 	}
+	const char *why = ws_json_text(doc.root, "problem");
+	for (const struct ws_json *item = cases->first; item && !why; item = item->next) {
+		const char *name = ws_json_text(item, "case");
+		if (!ws_json_is_true(item, "right")) {
+			why = ws_arena_printf(a, "its case '%s' is wrong", name ? name : "?");
+		}
+	}
+	if (!why && !ws_same(ws_json_text(doc.root, "verdict"), "right")) {
+		why = "its verdict is not 'right'";
+	}
+	if (!why && cases->count == 0) {
+		why = "it has no cases";
+	}
+	if (why) {
+		const char *device = ws_json_text(ws_json_find(doc.root, "device"), "name");
+		why = ws_arena_printf(a, "the GPU check%s%s did not pass: %s", device ? " on " : "",
+			device ? device : "", why);
+	}
 	sha256 = ws_arena_strdup(a, digest.hex);
 	const char *before = ws_map_get(checks, sha256);
 	if (!before || !before[0]) {
-		const char *why = judge(doc.root, cases, a);
 		ws_map_put(checks, sha256, why ? why : "", a);
 	}
 	return true;
@@ -212,33 +186,7 @@ ws_index_trusted_read(
 	return true;
 }
 
-static bool
-check_record(struct ws_zip *zip, const char *folder, struct ws_arena *a, const char **wrong,
-	struct ws_err *err)
-{
-	const struct ws_zip_entry *record = ws_zip_find(zip, ws_path_join(a, folder, "RECORD", NULL));
-	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!record) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "the wheel has no RECORD");
-	}
-	return ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
-		&& ws_record_held(zip, ws_buf_str(&text), NULL, a, wrong, err);
-}
-
 /* ---- where it stands ---- */
-
-/* The specifiers of torch in METADATA without a marker; NULL: torch is not required. */
-static const char *
-torch_specifiers(const struct ws_metadata_info *metadata)
-{
-	for (size_t i = 0; i < metadata->require_count; i++) {
-		const struct ws_requirement *r = &metadata->requires[i];
-		if (strcmp(r->package, "torch") == 0 && !r->marker) {
-			return r->specifiers;
-		}
-	}
-	return NULL;
-}
 
 /* The label of a wheel of wheelsmith has what it depends on; other wheels are placed where they
  * were judged. */
@@ -250,8 +198,12 @@ place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 	struct ws_wheel_label label = ws_wheel_label_read(local, a);
 	bool says = label.torch || label.cuda || label.cpu;
 	bool any = entry->name.platform_count == 1 && strcmp(entry->name.platforms[0], "any") == 0;
-	const char *torch = torch_specifiers(metadata);
 	if (entry->facts && says) {
+		const char *torch = NULL;
+		for (size_t i = 0; i < metadata->require_count && !torch; i++) {
+			const struct ws_requirement *r = &metadata->requires[i];
+			torch = strcmp(r->package, "torch") == 0 && !r->marker ? r->specifiers : NULL;
+		}
 		bool later = torch && ws_starts_with(torch, ">=");
 		entry->kind = !label.torch ? WS_INDEX_C_ABI : later ? WS_INDEX_STABLE : WS_INDEX_BOUND;
 		const char **labels = WS_NEW(a, const char *);
@@ -265,20 +217,6 @@ place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 		entry->labels = trusted->labels.at;
 		entry->place_count = trusted->labels.len;
 	}
-}
-
-/* A wheel of wheelsmith has its architectures twice: in the label and in wheelsmith.json. */
-static const char *
-compare_archs(const struct ws_index_entry *entry, struct ws_arena *a)
-{
-	const char *why, *text = entry->facts ? ws_json_text(entry->facts, "archs") : NULL;
-	struct ws_arch_set archs;
-	if (!text || entry->place_count != 1 || !ws_arch_set_parse(text, a, &archs, &why)
-		|| ws_arch_set_eq(&archs, &entry->places[0].archs)) {
-		return NULL;
-	}
-	return ws_arena_printf(
-		a, "the label says '%s', its wheelsmith.json architectures %s", entry->labels[0], text);
 }
 
 /* ---- all of it ---- */
@@ -332,15 +270,21 @@ static bool
 admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err)
 {
+	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_dist_info info;
 	size_t count;
 	if (!ws_dist_info_read(zip, a, &info, err)
-		|| !read_facts(zip, info.folder, a, &entry->facts, err)
-		|| !check_record(zip, info.folder, a, wrong, err)) {
+		|| !read_facts(zip, info.folder, a, &entry->facts, err)) {
 		return false;
 	}
-	const char *name = ws_path_join(a, info.folder, "METADATA", NULL);
-	if (!ws_zip_load(zip, ws_zip_find(zip, name), LARGEST_TEXT, metadata, err)) {
+	const struct ws_zip_entry *record =
+		ws_zip_find(zip, ws_path_join(a, info.folder, "RECORD", NULL));
+	if (!record) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "the wheel has no RECORD");
+	}
+	if (!ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
+		|| !ws_record_held(zip, ws_buf_str(&text), NULL, a, wrong, err)
+		|| !ws_dist_info_load(zip, info.folder, "METADATA", metadata, err)) {
 		return false;
 	}
 	entry->restricted = find_restriction(&info.metadata, metadata, a);
@@ -352,7 +296,15 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 	ws_index_entry_complete(entry, a, &why);
 	const char *const *lines = ws_dist_info_disagreements(
 		&entry->name, info.folder, &info.wheel, &info.metadata, a, &count);
-	*wrong = count > 0 ? lines[0] : *wrong ? *wrong : compare_archs(entry, a);
+	*wrong = count > 0 ? lines[0] : *wrong;
+	/* A wheel of wheelsmith has its architectures twice: in the label and in wheelsmith.json. */
+	const char *archs = entry->facts ? ws_json_text(entry->facts, "archs") : NULL;
+	struct ws_arch_set set;
+	if (!*wrong && archs && entry->place_count == 1 && ws_arch_set_parse(archs, a, &set, &why)
+		&& !ws_arch_set_eq(&set, &entry->places[0].archs)) {
+		*wrong = ws_arena_printf(a, "the label says '%s', its wheelsmith.json architectures %s",
+			entry->labels[0], archs);
+	}
 	return true;
 }
 
@@ -378,10 +330,7 @@ ws_index_admit(const struct ws_index_arrival *wheel, struct ws_arena *a,
 		if (err && !strstr(err->text, wheel->file)) {
 			ws_err_wrap(err, "'%s'", wheel->file);
 		}
-		if (err) {
-			err->kind = WS_ERR_PUBLISH;
-		}
-		return false;
+		return ws_index_err(err);
 	}
 	return true;
 }

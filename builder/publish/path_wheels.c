@@ -63,20 +63,6 @@ add_path(struct making *m, const struct ws_wheel_label *wants, bool by_archs)
 	}
 }
 
-static void
-add_base_paths(struct making *m)
-{
-	for (size_t i = 0; i < m->catalog->entries.len; i++) {
-		const struct ws_index_entry *entry = &m->catalog->entries.at[i];
-		for (size_t j = 0; j < entry->place_count; j++) {
-			const struct ws_wheel_label *place = &entry->places[j];
-			if (place->cuda && entry->kind != WS_INDEX_UNPLACED) {
-				add_path(m, place, false);
-			}
-		}
-	}
-}
-
 /* ---- what fits ---- */
 
 static unsigned long
@@ -95,13 +81,6 @@ cmp_minors(const char *x, const char *y, struct ws_arena *a)
 	int order = read ? ws_version_cmp(&left, &right) : strcmp(x, y);
 	ws_arena_rewind(a, mark);
 	return order;
-}
-
-static bool
-is_bound_to(const struct ws_wheel_label *place, const struct ws_wheel_label *wants)
-{
-	return ws_same(place->cuda, wants->cuda) && ws_same(place->torch, wants->torch)
-		&& place->cxx11abi == wants->cxx11abi && ws_same(place->torch_cuda, wants->torch_cuda);
 }
 
 /* 0: does not load there. */
@@ -125,43 +104,37 @@ rank_of(enum ws_index_kind kind, const struct ws_wheel_label *place,
 			? 4
 			: 0;
 	case WS_INDEX_BOUND:
-		return place && is_bound_to(place, wants) ? 5 : 0;
+		return place && ws_same(place->cuda, wants->cuda) && ws_same(place->torch, wants->torch)
+				&& place->cxx11abi == wants->cxx11abi
+				&& ws_same(place->torch_cuda, wants->torch_cuda)
+			? 5
+			: 0;
 	}
 	return 0;
 }
 
-/* Code for @a has runs on every architecture of @a wants. */
-static bool
-runs_on_all(const struct ws_arch_set *has, const struct ws_arch_set *wants)
-{
-	for (size_t i = 0; i < wants->count; i++) {
-		bool runs = false;
-		for (size_t j = 0; j < has->count; j++) {
-			runs = runs || ws_arch_may_run(&has->at[j], &wants->at[i]);
-		}
-		if (!runs) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* 2: for exactly these architectures; 1: code or PTX for each; 0: only runs on them. */
+/* 3: for exactly these architectures; 2: code or PTX for each; 1: runs on each; 0: it does not. */
 static int
 fit_of(const struct ws_arch_set *has, const struct ws_arch_set *wants)
 {
-	size_t own = 0;
+	size_t own = 0, able = 0;
 	for (size_t i = 0; i < wants->count; i++) {
+		bool is_own = false, runs = false;
 		for (size_t j = 0; j < has->count; j++) {
-			if (has->at[j].number == wants->at[i].number) {
-				own++;
-				break;
-			}
+			is_own = is_own || has->at[j].number == wants->at[i].number;
+			runs = runs || ws_arch_may_run(&has->at[j], &wants->at[i]);
 		}
+		own += is_own;
+		able += runs;
 	}
-	return own < wants->count ? 0 : has->count == wants->count ? 2 : 1;
+	if (able < wants->count && !ws_arch_set_eq(has, wants)) {
+		return 0;
+	}
+	return own < wants->count ? 1 : has->count == wants->count ? 3 : 2;
 }
 
+/* Adds the wheel by the best of its places, if it has more dependencies than those in @a found or
+ * as many; fewer are no longer candidates then. */
 static void
 add_candidate(const struct making *m, const struct path *path, const struct ws_index_entry *entry,
 	candidates *found)
@@ -170,41 +143,18 @@ add_candidate(const struct making *m, const struct path *path, const struct ws_i
 	for (size_t i = 0; i < entry->place_count || i == 0; i++) {
 		const struct ws_wheel_label *place = entry->place_count ? &entry->places[i] : NULL;
 		unsigned rank = rank_of(entry->kind, place, &path->wants, m->a);
-		bool has_archs = place && place->archs.count > 0;
-		bool own = has_archs && ws_arch_set_eq(&place->archs, &path->wants.archs);
-		bool runs =
-			!path->by_archs || !has_archs || own || runs_on_all(&place->archs, &path->wants.archs);
-		int fit = path->by_archs && has_archs ? fit_of(&place->archs, &path->wants.archs) : 0;
-		if (runs && (rank > best.rank || (rank == best.rank && fit > best.fit))) {
+		bool by_archs = path->by_archs && place && place->archs.count > 0;
+		int fit = by_archs ? fit_of(&place->archs, &path->wants.archs) : 1;
+		if (fit > 0 && (rank > best.rank || (rank == best.rank && fit > best.fit))) {
 			best = (struct candidate){
 				entry, place, rank, fit, place && ws_same(place->cuda, path->wants.cuda)};
 		}
 	}
-	if (best.rank > 0) {
+	unsigned most = found->len > 0 ? found->at[0].rank : 1;
+	found->len = best.rank > most ? 0 : found->len;
+	if (best.rank >= most) {
 		*ws_vec_push(found, m->a) = best;
 	}
-}
-
-/* Among entries [from, to), one release, the wheels with the most dependencies. */
-static candidates
-find_candidates(const struct making *m, const struct path *path, size_t from, size_t to)
-{
-	candidates found = {0};
-	unsigned best = 0;
-	size_t kept = 0;
-	for (size_t i = from; i < to; i++) {
-		add_candidate(m, path, &m->catalog->entries.at[i], &found);
-	}
-	for (size_t i = 0; i < found.len; i++) {
-		best = found.at[i].rank > best ? found.at[i].rank : best;
-	}
-	for (size_t i = 0; i < found.len; i++) {
-		if (found.at[i].rank == best) {
-			found.at[kept++] = found.at[i];
-		}
-	}
-	found.len = kept;
-	return found;
 }
 
 /* Returns the end of the release at index @a from: one after its last entry. */
@@ -232,27 +182,6 @@ differ_in_archs(const struct candidate *x, const struct candidate *y)
 		&& !ws_arch_set_eq(&x->place->archs, &y->place->archs);
 }
 
-/* Another candidate was published before it, or together with it. */
-static bool
-is_ambiguous(const candidates *all, const struct candidate *c)
-{
-	for (size_t i = 0; i < all->len; i++) {
-		const struct candidate *other = &all->at[i];
-		if (differ_in_archs(c, other) && strcmp(other->entry->uploaded, c->entry->uploaded) <= 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static int
-cmp_lengths(const char *x, const char *y)
-{
-	size_t left = x ? strlen(x) : 0;
-	size_t right = y ? strlen(y) : 0;
-	return left < right ? -1 : left > right;
-}
-
 /* Preferred candidates first. */
 static int
 cmp_candidates(const void *x, const void *y, void *arena)
@@ -264,8 +193,10 @@ cmp_candidates(const void *x, const void *y, void *arena)
 	order = order || !torch ? order : cmp_minors(right->place->torch, left->place->torch, arena);
 	order = order ? order : right->own_cuda - left->own_cuda;
 	order = order ? order : strcmp(left->entry->uploaded, right->entry->uploaded);
-	order = order ? order
-				  : cmp_lengths(left->entry->name.version.local, right->entry->name.version.local);
+	const char *label = left->entry->name.version.local;
+	const char *other = right->entry->name.version.local;
+	size_t len = label ? strlen(label) : 0, other_len = other ? strlen(other) : 0;
+	order = order ? order : (len > other_len) - (len < other_len);
 	return order ? order : strcmp(left->entry->file, right->entry->file);
 }
 
@@ -279,7 +210,12 @@ choose(const struct making *m, const struct path *path, candidates *found, entri
 	for (size_t i = 0; i < found->len; i++) {
 		const struct candidate *c = &found->at[i];
 		bool open = !(c->entry->pythons & answered);
-		if (open && (path->by_archs || !is_ambiguous(found, c))) {
+		/* Another one was published before it, or together with it. */
+		for (size_t j = 0; j < found->len && open && !path->by_archs; j++) {
+			open = !differ_in_archs(c, &found->at[j])
+				|| strcmp(found->at[j].entry->uploaded, c->entry->uploaded) > 0;
+		}
+		if (open) {
 			answered |= c->entry->pythons;
 			*ws_vec_push(chosen, m->a) = c->entry;
 		}
@@ -325,7 +261,10 @@ fill(struct making *m, struct path path)
 	entries chosen = {0};
 	for (size_t from = 0, to; from < m->catalog->entries.len; from = to) {
 		to = end_of_release(m->catalog, from);
-		candidates found = find_candidates(m, &path, from, to);
+		candidates found = {0};
+		for (size_t i = from; i < to; i++) {
+			add_candidate(m, &path, &m->catalog->entries.at[i], &found);
+		}
 		if (!path.by_archs) {
 			add_arch_paths(m, &path, &found);
 		}
@@ -348,7 +287,14 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 {
 	struct making m = {.catalog = catalog, .a = a};
 	WS_VEC(struct ws_index_path) all = {0};
-	add_base_paths(&m);
+	for (size_t i = 0; i < catalog->entries.len; i++) {
+		const struct ws_index_entry *entry = &catalog->entries.at[i];
+		for (size_t j = 0; j < entry->place_count; j++) {
+			if (entry->places[j].cuda && entry->kind != WS_INDEX_UNPLACED) {
+				add_path(&m, &entry->places[j], false);
+			}
+		}
+	}
 	for (size_t i = 0; i < m.paths.len; i++) { /* grows while it is filled */
 		*ws_vec_push(&all, a) = fill(&m, m.paths.at[i]);
 	}
@@ -361,14 +307,6 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 
 /* ---- wheel variants ---- */
 
-/* Wheels without a label are a group, too. */
-static bool
-is_labelled(const struct ws_index_entry *entry, const char *label)
-{
-	return label ? entry->variant && strcmp(entry->variant->label, label) == 0
-				 : !entry->variant && entry->kind == WS_INDEX_NONE;
-}
-
 /* Among entries [from, to), one release, the wheels with this label; NULL: without one. */
 static void
 choose_labelled(const struct making *m, size_t from, size_t to, const char *label, entries *chosen)
@@ -377,7 +315,9 @@ choose_labelled(const struct making *m, size_t from, size_t to, const char *labe
 	candidates found = {0};
 	for (size_t i = from; i < to; i++) {
 		const struct ws_index_entry *entry = &m->catalog->entries.at[i];
-		if (is_labelled(entry, label)) {
+		bool is_labelled = label ? entry->variant && ws_same(entry->variant->label, label)
+								 : !entry->variant && entry->kind == WS_INDEX_NONE;
+		if (is_labelled) {
 			const struct ws_wheel_label *place = label ? entry->places : NULL;
 			*ws_vec_push(&found, m->a) = (struct candidate){.entry = entry, .place = place};
 		}

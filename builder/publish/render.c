@@ -8,37 +8,20 @@ static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 						   "<title>%s</title>\n</head>\n<body>\n";
 static const char tail[] = "</body>\n</html>\n";
 
-static const char *
-entity_of(char c)
-{
-	switch (c) {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#x27;";
-	default:
-		return NULL;
-	}
-}
-
 void
 ws_index_put_html(struct ws_buf *out, const char *text)
 {
+	static const char marks[] = "&<>\"'";
+	static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#x27;"};
 	size_t left = strlen(text);
 	while (left > 0) {
 		size_t len = ws_utf8_len(text, left);
-		const char *entity = entity_of(*text);
+		const char *mark = strchr(marks, *text);
 		if (len == 0) {
 			ws_buf_puts(out, "\xef\xbf\xbd"); /* not UTF-8 */
 			len = 1;
-		} else if (entity) {
-			ws_buf_puts(out, entity);
+		} else if (mark) {
+			ws_buf_puts(out, entities[mark - marks]);
 		} else if ((unsigned char)*text < ' ' || *text == 0x7f) {
 			ws_buf_putc(out, ' ');
 		} else {
@@ -204,45 +187,19 @@ ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 /* browse.html, NUL-terminated. */
 extern const unsigned char ws_index_browse_page[];
 
-/* Lists Pythons as "3.13t"; a wheel for all Pythons has null. */
-static void
-add_pythons(struct ws_json_writer *w, const struct ws_index_entry *entry, struct ws_arena *a)
-{
-	const char *names[64];
-	size_t count = 0;
-	for (unsigned i = 0; i < 62; i++) { /* as catalog.c counts them */
-		unsigned minor = 7 + i % 31;
-		if ((entry->pythons >> i & 1) && minor <= NEWEST_MINOR) {
-			names[count++] = ws_arena_printf(a, "3.%u%s", minor, i >= 31 ? "t" : "");
-		}
-	}
-	if (ws_starts_with(entry->name.pythons[0], "py")) {
-		ws_json_add_text(w, "pythons", NULL);
-	} else {
-		ws_json_add_texts(w, "pythons", names, count);
-	}
-}
-
-/* From NVIDIA's tables: the first driver of each CUDA major version. */
-static const char *
-driver_for_cuda(const char *cuda)
-{
-	static const char *const drivers[][2] = {
-		{"11.", "450.80.02"}, {"12.", "525.60.13"}, {"13.", "580.65.06"}};
-	for (size_t i = 0; cuda && i < WS_LEN(drivers); i++) {
-		if (strncmp(cuda, drivers[i][0], 2) == 0) {
-			return drivers[i][1];
-		}
-	}
-	return NULL;
-}
-
-/* The newest driver that its CUDA or its compressed code needs; NULL: unknown. */
+/* The newest driver that its CUDA or its compressed code needs; NULL: unknown. From NVIDIA's tables:
+ * the first driver of each CUDA major version. */
 static const char *
 driver_of(const void *value, struct ws_arena *a)
 {
 	const struct ws_index_entry *entry = value;
-	const char *latest = driver_for_cuda(entry->place_count > 0 ? entry->places[0].cuda : NULL);
+	static const char *const drivers[][2] = {
+		{"11", "450.80.02"}, {"12", "525.60.13"}, {"13", "580.65.06"}};
+	const char *cuda = entry->place_count > 0 ? entry->places[0].cuda : NULL;
+	const char *latest = NULL;
+	for (size_t i = 0; cuda && i < WS_LEN(drivers); i++) {
+		latest = ws_starts_with(cuda, drivers[i][0]) ? drivers[i][1] : latest;
+	}
 	const struct ws_json *modules = ws_json_find(ws_json_find(entry->facts, "measured"), "modules");
 	for (WS_JSON_EACH(module, modules)) {
 		const char *driver = ws_json_text(ws_json_find(module, "gpu_code"), "driver");
@@ -294,7 +251,19 @@ add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
 {
 	ws_json_open_object(w, NULL);
 	ws_table_write_members(w, &wheel_table, entry);
-	add_pythons(w, entry, a);
+	const char *pythons[64]; /* "3.13t"; a wheel for all Pythons has null */
+	size_t python_count = 0;
+	for (unsigned i = 0; i < 62; i++) { /* as catalog.c counts them */
+		unsigned minor = 7 + i % 31;
+		if ((entry->pythons >> i & 1) && minor <= NEWEST_MINOR) {
+			pythons[python_count++] = ws_arena_printf(a, "3.%u%s", minor, i >= 31 ? "t" : "");
+		}
+	}
+	if (ws_starts_with(entry->name.pythons[0], "py")) {
+		ws_json_add_text(w, "pythons", NULL);
+	} else {
+		ws_json_add_texts(w, "pythons", pythons, python_count);
+	}
 	ws_json_open_list(w, "in");
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < paths[i].count; j++) {
@@ -305,19 +274,6 @@ add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
 	}
 	ws_json_close(w);
 	ws_json_close(w);
-}
-
-/* JSON that cannot end an HTML element. */
-static void
-put_data(struct ws_buf *out, const struct ws_buf *json)
-{
-	for (size_t i = 0; i < json->len; i++) {
-		if (strchr("<>&", json->data[i])) {
-			ws_buf_printf(out, "\\u%04x", (unsigned)json->data[i]);
-		} else {
-			ws_buf_putc(out, json->data[i]);
-		}
-	}
 }
 
 void
@@ -344,6 +300,12 @@ ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_ind
 	}
 	ws_json_finish(w, WS_JSON_COMPACT, &json);
 	ws_buf_add(out, page, (size_t)(place - page));
-	put_data(out, &json);
+	for (size_t i = 0; i < json.len; i++) { /* JSON that cannot end an HTML element */
+		if (strchr("<>&", json.data[i])) {
+			ws_buf_printf(out, "\\u%04x", (unsigned)json.data[i]);
+		} else {
+			ws_buf_putc(out, json.data[i]);
+		}
+	}
 	ws_buf_puts(out, place + strlen(mark));
 }

@@ -52,39 +52,27 @@ ws_variant_entry(const struct ws_index_entry *entry, struct ws_arena *a)
 /* ---- variant.json ---- */
 
 static void
-add_value(struct ws_json_writer *w, const char *feature, const char *value)
-{
-	ws_json_add_texts(w, feature, &value, 1);
-}
-
-static void
-add_archs(struct ws_json_writer *w, const struct ws_arch_set *archs, struct ws_arena *a)
-{
-	WS_VEC(const char *) values = {0};
-	for (size_t i = 0; i < archs->count; i++) {
-		const struct ws_arch *arch = &archs->at[i];
-		const char *suffix = arch->suffix ? ws_arena_copy(a, &arch->suffix, 1) : "";
-		for (int ptx = 0; ptx <= arch->ptx; ptx++) {
-			*ws_vec_push(&values, a) =
-				ws_arena_printf(a, "%u%s_%s", arch->number, suffix, ptx ? "virtual" : "real");
-		}
-	}
-	qsort(values.at, values.len, sizeof(*values.at), ws_cmp_strings);
-	ws_json_add_texts(w, "sm_arch", values.at, values.len);
-}
-
-static void
 add_variant(struct ws_json_writer *w, const struct ws_index_entry *entry, const char *label,
 	struct ws_arena *a)
 {
 	const struct ws_wheel_label *place = entry->places;
+	WS_VEC(const char *) archs = {0};
+	for (size_t i = 0; i < place->archs.count; i++) {
+		const struct ws_arch *arch = &place->archs.at[i];
+		const char *suffix = arch->suffix ? ws_arena_copy(a, &arch->suffix, 1) : "";
+		for (int ptx = 0; ptx <= arch->ptx; ptx++) {
+			*ws_vec_push(&archs, a) =
+				ws_arena_printf(a, "%u%s_%s", arch->number, suffix, ptx ? "virtual" : "real");
+		}
+	}
+	qsort(archs.at, archs.len, sizeof(*archs.at), ws_cmp_strings);
 	ws_json_open_object(w, label);
 	ws_json_open_object(w, "abi_dependency");
-	add_value(w, "torch", place->torch);
+	ws_json_add_texts(w, "torch", &place->torch, 1);
 	ws_json_close(w);
 	ws_json_open_object(w, "nvidia");
-	add_value(w, "cuda_version_lower_bound", place->cuda);
-	add_archs(w, &place->archs, a);
+	ws_json_add_texts(w, "cuda_version_lower_bound", &place->cuda, 1);
+	ws_json_add_texts(w, "sm_arch", archs.at, archs.len);
 	ws_json_close(w);
 	ws_json_close(w);
 }
@@ -149,19 +137,6 @@ add_bytes(struct making *m, const char *name, struct ws_str bytes)
 	ws_record_add(&m->record, name, &digest, bytes.n);
 }
 
-static bool
-add_member(struct making *m, const struct ws_zip_entry *member, struct ws_err *err)
-{
-	const struct ws_record_entry *line = ws_map_get(&m->lines, member->name);
-	const char *name = name_of(m, member->name);
-	if (!line || !line->digest.hex[0]) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "RECORD gives no digest of '%s'", member->name);
-	}
-	*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){.name = name, .again = member->name};
-	ws_record_add(&m->record, name, &line->digest, line->size);
-	return true;
-}
-
 /* Replaces the field "Version" in the head by the public version. */
 static void
 write_metadata(struct ws_str old, const char *version, struct ws_buf *out)
@@ -183,30 +158,36 @@ write_metadata(struct ws_str old, const char *version, struct ws_buf *out)
 	}
 }
 
+/* Adds all members under their new names: METADATA and variant.json with new bytes, RECORD last. */
 static bool
-gather(struct making *m, const char *folder, struct ws_str metadata, struct ws_str json,
+add_members(struct making *m, const char *folder, struct ws_str metadata, struct ws_str json,
 	struct ws_err *err)
 {
-	const char *record = ws_path_join(m->a, folder, "RECORD", NULL);
 	const char *facts = ws_path_join(m->a, folder, "METADATA", NULL);
 	const char *variant = ws_path_join(m->a, folder, "variant.json", NULL);
 	for (size_t i = 0; i < m->zip->count; i++) {
 		const struct ws_zip_entry *member = &m->zip->entries[i];
+		const struct ws_record_entry *line = ws_map_get(&m->lines, member->name);
+		const char *name = name_of(m, member->name);
 		if (member->is_dir || ws_record_is_own(ws_str_of(member->name))
 			|| strcmp(member->name, variant) == 0) {
 			continue; /* signatures of the old RECORD are invalid */
 		}
 		if (strcmp(member->name, facts) == 0) {
-			add_bytes(m, name_of(m, facts), metadata);
-		} else if (!add_member(m, member, err)) {
-			return false;
+			add_bytes(m, name, metadata);
+			continue;
 		}
+		if (!line || !line->digest.hex[0]) {
+			return ws_err_set(err, WS_ERR_PUBLISH, "RECORD gives no digest of '%s'", member->name);
+		}
+		*ws_vec_push(&m->entries, m->a) =
+			(struct ws_wheel_entry){.name = name, .again = member->name};
+		ws_record_add(&m->record, name, &line->digest, line->size);
 	}
 	add_bytes(m, name_of(m, variant), json);
-	const char *own = name_of(m, record);
+	const char *own = name_of(m, ws_path_join(m->a, folder, "RECORD", NULL));
 	ws_record_add(&m->record, own, NULL, 0);
-	struct ws_wheel_entry *last = ws_vec_push(&m->entries, m->a);
-	*last = (struct ws_wheel_entry){
+	*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
 		.name = own, .bytes = ws_buf_text(&m->record), .len = m->record.len};
 	return true;
 }
@@ -236,7 +217,7 @@ make(
 	ws_variant_json(&m->entry, 1, m->a, &json);
 	return ws_zip_load(m->zip, listed, LARGEST_TEXT, &record, err)
 		&& ws_record_read(ws_buf_str(&record), m->a, add_line, m, err)
-		&& gather(m, folder, ws_buf_str(metadata), ws_buf_str(&json), err)
+		&& add_members(m, folder, ws_buf_str(metadata), ws_buf_str(&json), err)
 		&& ws_pack_again(to, path, m->entries.at, m->entries.len, 0, err);
 }
 
@@ -253,19 +234,13 @@ ws_variant_make(const struct ws_index_entry *entry, const char *path, const char
 	file.source.name = entry->file;
 	bool made = ws_zip_open(&file.source, NULL, a, &zip, err) && make(&m, path, to, metadata, err);
 	ws_buf_release(&m.record);
-	if (!made && err) {
-		ws_err_wrap(err, "'%s'", entry->file);
-		err->kind = WS_ERR_PUBLISH;
-	}
-	return made;
+	return made || ws_err_wrap(err, "'%s'", entry->file) || ws_index_err(err);
 }
 
 /* ---- one wheel, packed twice ---- */
 
-/* The files of an archive and their digests. */
 struct listing {
-	struct ws_zip zip;
-	struct ws_map digests; /* name -> SHA-256 */
+	WS_VEC(const char *) lines;
 	struct ws_arena *a;
 };
 
@@ -273,42 +248,37 @@ static void
 note(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256)
 {
 	struct listing *l = self;
-	ws_map_put(&l->digests, entry->name, ws_arena_strdup(l->a, sha256->hex), l->a);
+	*ws_vec_push(&l->lines, l->a) =
+		ws_arena_printf(l->a, "%s %o %s", entry->name, (unsigned)entry->mode, sha256->hex);
 }
 
-static bool
-read_listing(struct listing *l, const char *path, struct ws_arena *a)
+/* Names, modes and digests of all files, sorted; NULL: it cannot be read. */
+static const char *
+list(const char *path, struct ws_arena *a)
 {
 	WS_AUTO_FILE_SOURCE struct ws_file_source file = {.fd = -1};
-	struct ws_err ignored = {0};
-	*l = (struct listing){.a = a};
-	if (!ws_file_source_open(path, &file, &ignored)
-		|| !ws_zip_open(&file.source, NULL, a, &l->zip, &ignored)) {
-		return false;
+	struct ws_zip zip;
+	struct listing l = {.a = a};
+	if (!ws_file_source_open(path, &file, NULL)
+		|| !ws_zip_open(&file.source, NULL, a, &zip, NULL)) {
+		return NULL;
 	}
-	const struct ws_zip_entry **all = WS_NEW_N(a, const struct ws_zip_entry *, l->zip.count + 1);
-	for (size_t i = 0; i < l->zip.count; i++) {
-		all[i] = &l->zip.entries[i];
+	const struct ws_zip_entry **all = WS_NEW_N(a, const struct ws_zip_entry *, zip.count + 1);
+	for (size_t i = 0; i < zip.count; i++) {
+		all[i] = &zip.entries[i];
 	}
-	return ws_zip_hash(&l->zip, all, l->zip.count, note, l, &ignored);
+	if (!ws_zip_hash(&zip, all, zip.count, note, &l, NULL)) {
+		return NULL;
+	}
+	size_t count = ws_sort_once(l.lines.at, l.lines.len);
+	return ws_join(l.lines.at, count, "\n", a);
 }
 
 bool
 ws_index_same_wheel(const char *path, const char *other)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct listing left, right;
-	if (!read_listing(&left, path, a) || !read_listing(&right, other, a)
-		|| left.zip.count != right.zip.count) {
-		return false;
-	}
-	for (size_t i = 0; i < left.zip.count; i++) {
-		const struct ws_zip_entry *x = left.zip.by_name[i];
-		const struct ws_zip_entry *y = right.zip.by_name[i];
-		if (strcmp(x->name, y->name) != 0 || x->mode != y->mode
-			|| !ws_same(ws_map_get(&left.digests, x->name), ws_map_get(&right.digests, y->name))) {
-			return false;
-		}
-	}
-	return true;
+	const char *left = list(path, a);
+	const char *right = list(other, a);
+	return left && ws_same(left, right);
 }

@@ -304,11 +304,8 @@ check_wheel(struct auditing *au, const struct ws_index_entry *entry, struct ws_e
 		return false;
 	}
 	const char *folder = ws_dist_info_folder(&zip, a, err);
-	const struct ws_zip_entry *member =
-		folder ? ws_zip_find(&zip, ws_path_join(a, folder, "METADATA", NULL)) : NULL;
-	if (!member || !ws_zip_load(&zip, member, LARGEST_METADATA, &inside, err)) {
-		return folder ? ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no METADATA", entry->file)
-					  : false;
+	if (!folder || !ws_dist_info_load(&zip, folder, "METADATA", &inside, err)) {
+		return ws_err_wrap(err, "'%s'", entry->file);
 	}
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&outside), outside.len);
 	bool same = ws_str_eq(ws_buf_str(&inside), ws_buf_str(&outside));
