@@ -36,16 +36,11 @@ struct ws_bundle_asked {
 	bool torch_window;
 };
 
-struct ws_bundle_tree {
-	const char *name;
-	struct ws_digest digest;
-};
-
 /** The first member. */
 struct ws_bundle_head {
 	struct ws_bundle_asked asked;
-	struct ws_digest folder; /**< of the tree WS_BUNDLE_TREE, which is among `trees` too */
-	const struct ws_bundle_tree *trees;
+	struct ws_digest folder;     /**< of the tree WS_BUNDLE_TREE, which is among `trees` too */
+	const struct ws_tree *trees; /**< a reader has their names and digests */
 	size_t tree_count;
 	const char *const *blobs; /**< digests */
 	size_t blob_count;
@@ -63,7 +58,7 @@ bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_
 	struct ws_bundle_head *head, struct ws_err *err);
 
 /** The name of a tree's folder, in the archive and in the store. */
-const char *ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a);
+const char *ws_bundle_tree_name(const struct ws_tree *tree, struct ws_arena *a);
 
 /** The order for a bundle. */
 struct ws_bundle_order {

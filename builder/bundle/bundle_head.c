@@ -5,7 +5,7 @@
 #define NAME_MOST 200
 
 const char *
-ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
+ws_bundle_tree_name(const struct ws_tree *tree, struct ws_arena *a)
 {
 	return ws_arena_printf(a, "%s-%.16s", tree->name, tree->digest.hex);
 }
@@ -15,19 +15,14 @@ ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
 /* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is
  * an epoch's. */
 static bool
-is_tree_name(const char *name)
+read_tree_name(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	static const char allowed[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+!";
-	return name && name[0] && name[0] != '.' && strlen(name) <= NAME_MOST
-		&& strspn(name, allowed) == strlen(name);
-}
-
-static bool
-read_tree_name(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	*(const char **)into = value->text;
-	return (value->kind == WS_JSON_STRING && is_tree_name(value->text))
+	const char *name = value->kind == WS_JSON_STRING ? value->text : "";
+	*(const char **)into = name;
+	return (name[0] && name[0] != '.' && strlen(name) <= NAME_MOST
+			   && strspn(name, allowed) == strlen(name))
 		|| ws_type_err(r, value, "a name");
 }
 
@@ -55,37 +50,6 @@ static const struct ws_type type_digest = {
 static const struct ws_type type_digest_text = {
 	.size = sizeof(const char *), .kind = WS_KIND_TEXT, .read = read_digest_text};
 
-static bool
-is_any(const char *text)
-{
-	return text[0] != '\0';
-}
-
-static bool
-is_shard(const char *text)
-{
-	unsigned shard, shards;
-	return ws_shard_parse(text, &shard, &shards);
-}
-
-static bool
-is_policy(const char *text)
-{
-	return ws_word_index(ws_policy_words, text) >= 0;
-}
-
-static bool
-is_debug_info(const char *text)
-{
-	return ws_word_index(ws_debug_info_words, text) >= 0;
-}
-
-static bool
-is_kits(const char *text)
-{
-	return strcmp(text, "host") == 0 || strcmp(text, "archive") == 0;
-}
-
 /* The selection stands for the options of a person: a mistake in it is the bundle's, not that
  * person's. */
 static bool
@@ -98,25 +62,27 @@ refuse_asked(struct ws_reader *r, const char *member, const char *wants)
 static bool
 read_asked_text(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const struct {
+	const char *text = value->kind == WS_JSON_STRING ? value->text : "";
+	unsigned shard, shards;
+	const struct {
 		const char *key;
-		bool (*is)(const char *text);
+		bool holds;
 		const char *wants;
 	} rules[] = {
-		{"only", is_any, "a list of cells"},
-		{"shard", is_shard, "I/N with I from 1 to N"},
-		{"policy", is_policy, "prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
-		{"debug_info", is_debug_info, "one of none, lines, full"},
-		{"glibc", ws_glibc_is_floor, "a version of glibc, or host"},
-		{"kits", is_kits, "host or archive"},
+		{"only", text[0], "a list of cells"},
+		{"shard", ws_shard_parse(text, &shard, &shards), "I/N with I from 1 to N"},
+		{"policy", ws_word_index(ws_policy_words, text) >= 0,
+			"prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
+		{"debug_info", ws_word_index(ws_debug_info_words, text) >= 0, "one of none, lines, full"},
+		{"glibc", ws_glibc_is_floor(text), "a version of glibc, or host"},
+		{"kits", ws_same(text, "host") || ws_same(text, "archive"), "host or archive"},
 	};
 	size_t i = 0;
 	while (strcmp(rules[i].key, r->key) != 0) {
 		i++;
 	}
-	*(const char **)into = value->text;
-	return (value->kind == WS_JSON_STRING && rules[i].is(value->text))
-		|| refuse_asked(r, ws_arena_printf(r->a, ".%s", r->key), rules[i].wants);
+	*(const char **)into = text;
+	return rules[i].holds || refuse_asked(r, ws_arena_printf(r->a, ".%s", r->key), rules[i].wants);
 }
 
 static const struct ws_type type_asked_text = {
@@ -156,8 +122,8 @@ static const struct ws_type type_asked = {
 	.table = &asked_table, .kind = WS_KIND_OBJECT, .read = read_asked};
 
 static const struct ws_field tree_fields[] = {
-	WS_VALUE_AS("name", struct ws_bundle_tree, name, type_tree_name, WS_ALWAYS, NULL),
-	WS_VALUE_AS("digest", struct ws_bundle_tree, digest, type_digest, WS_ALWAYS, NULL),
+	WS_VALUE_AS("name", struct ws_tree, name, type_tree_name, WS_ALWAYS, NULL),
+	WS_VALUE_AS("digest", struct ws_tree, digest, type_digest, WS_ALWAYS, NULL),
 };
 static const struct ws_table tree_table = {NULL, tree_fields, WS_LEN(tree_fields)};
 
@@ -186,18 +152,6 @@ ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
 	ws_table_text(head->folder.hex[0] ? &bundle_table : &results_table, head, WS_JSON_PRETTY, out);
 }
 
-static bool
-has_folder(const struct ws_bundle_head *head)
-{
-	for (size_t i = 0; i < head->tree_count; i++) {
-		if (ws_same(head->trees[i].name, WS_BUNDLE_TREE)
-			&& ws_digest_eq(&head->trees[i].digest, &head->folder)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool
 ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena *a,
 	struct ws_bundle_head *head, struct ws_err *err)
@@ -221,8 +175,12 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 		return ws_err_cure(err, "use the wheelsmith that wrote it");
 	}
 	*err = (struct ws_err){0};
-	if (ws_object_read(&r, doc.root, &bundle_table, head) && has_folder(head)) {
-		return true;
+	bool read = ws_object_read(&r, doc.root, &bundle_table, head);
+	for (size_t i = 0; read && i < head->tree_count; i++) {
+		if (ws_same(head->trees[i].name, WS_BUNDLE_TREE)
+			&& ws_digest_eq(&head->trees[i].digest, &head->folder)) {
+			return true;
+		}
 	}
 	return err->kind != WS_ERR_FETCH /* else refuse_asked has told it */
 		&& ws_err_set(err, WS_ERR_FETCH,

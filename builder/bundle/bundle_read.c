@@ -11,13 +11,19 @@
 #define HEAD_MOST ((size_t)64 << 20)
 #define RESULT_MOST ((size_t)4 << 20)
 
-/* The member that is being read. */
 enum part {
-	PART_NONE,
 	PART_HEAD,
 	PART_BLOB,
 	PART_TREE,
 	PART_RESULT,
+};
+
+/* A tree, a file or a result that the head lists. */
+struct item {
+	enum part part;
+	const char *name; /* "torch-2.5.1-0123456789abcdef", a digest, a key */
+	const struct ws_tree *tree;
+	bool here; /* in the store */
 };
 
 struct reading {
@@ -29,18 +35,14 @@ struct reading {
 	bool of_results; /* the file is to have results; else a matrix */
 	bool has_head;
 	struct ws_bundle_head head;
-	struct ws_map folders;  /* "torch-2.5.1-0123456789abcdef" -> its tree in the head */
-	struct ws_map known;    /* of those and of blobs: what the store has already */
-	struct ws_map wanted;   /* digests of blobs in the head */
-	struct ws_map results;  /* keys in the head */
-	struct ws_map imported; /* those that were read */
+	struct ws_map items; /* of the head, by their member: "blobs/<sha256>", "trees/<folder>" */
 	uint64_t read_bytes;
-	enum part part;                    /* of the member that is open */
-	const char *name;                  /* of it: a digest */
-	struct ws_buf bytes;               /* of it: head */
-	int fd;                            /* of it: blob */
-	struct ws_scratch scratch;         /* where blobs grow */
-	const struct ws_bundle_tree *tree; /* that is being made; NULL: none */
+	const char *head_name;     /* a digest; NULL: the first member has not begun */
+	struct item *item;         /* of the member that is open; NULL: the head */
+	struct ws_buf bytes;       /* of it: head, result */
+	int fd;                    /* of it: blob */
+	struct ws_scratch scratch; /* where blobs grow */
+	struct item *tree;         /* that is being made; NULL: none */
 	struct ws_tree_builder *builder;
 };
 
@@ -75,56 +77,49 @@ digest_of_head(const struct ws_member *member, struct ws_arena *a)
 	return is && ws_digest_parse(name, &digest) ? name : NULL;
 }
 
-static bool
-begin_head(struct reading *r, const struct ws_member *member, struct ws_err *err)
+static void
+add_item(struct reading *r, const char *folder, struct item item)
 {
-	r->name = digest_of_head(member, r->a);
-	if (!r->name) {
-		return refuse_other(r, err);
-	}
-	r->part = PART_HEAD;
-	return true;
+	struct item *kept = WS_NEW(r->a, struct item);
+	*kept = item;
+	ws_map_put(&r->items, ws_arena_printf(r->a, "%s/%s", folder, item.name), kept, r->a);
 }
 
 static bool
 end_head(struct reading *r, struct ws_err *err)
 {
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&r->bytes), r->bytes.len);
-	struct ws_tree tree;
-	if (!ws_digest_is(&digest, r->name)) {
-		return fail(r, "its list is not", r->name, err);
+	const struct ws_bundle_head *head = &r->head;
+	struct ws_tree found;
+	if (!ws_digest_is(&digest, r->head_name)) {
+		return fail(r, "its list is not", r->head_name, err);
 	}
 	if (!ws_bundle_head_read(r->path, &r->bytes, r->a, &r->head, err)) {
 		return false;
 	}
-	if (r->of_results != !r->head.folder.hex[0]) {
+	if (r->of_results != !head->folder.hex[0]) {
 		return ws_err_set(err, WS_ERR_FETCH,
 			r->of_results ? "'%s' is a bundle, not an export of `cache export`"
 						  : "'%s' is an export of `cache export`, not a bundle",
 			r->path);
 	}
-	for (size_t i = 0; i < r->head.result_count; i++) {
-		ws_map_add(&r->results, r->head.results[i], r->a);
+	for (size_t i = 0; i < head->result_count; i++) {
+		add_item(r, "results", (struct item){PART_RESULT, head->results[i], NULL, false});
 	}
-	for (size_t i = 0; i < r->head.tree_count; i++) {
-		const struct ws_bundle_tree *listed = &r->head.trees[i];
-		const char *folder = ws_bundle_tree_name(listed, r->a);
-		ws_map_put(&r->folders, folder, listed, r->a);
-		if (ws_tree_find(r->store, listed->name, listed->digest.hex, r->a, &tree)) {
-			ws_map_add(&r->known, folder, r->a);
-		}
+	for (size_t i = 0; i < head->tree_count; i++) {
+		const struct ws_tree *tree = &head->trees[i];
+		bool here = ws_tree_find(r->store, tree->name, tree->digest.hex, r->a, &found);
+		add_item(r, "trees", (struct item){PART_TREE, ws_bundle_tree_name(tree, r->a), tree, here});
 	}
-	for (size_t i = 0; i < r->head.blob_count; i++) {
-		ws_map_add(&r->wanted, r->head.blobs[i], r->a);
-		if (ws_cas_has(r->store, r->head.blobs[i])) {
-			ws_map_add(&r->known, r->head.blobs[i], r->a);
-		}
+	for (size_t i = 0; i < head->blob_count; i++) {
+		bool here = ws_cas_has(r->store, head->blobs[i]);
+		add_item(r, "blobs", (struct item){PART_BLOB, head->blobs[i], NULL, here});
 	}
 	r->has_head = true;
 	return true;
 }
 
-/* ---- trees ---- */
+/* ---- members ---- */
 
 /* Checks the finished tree against the list. */
 static bool
@@ -132,7 +127,7 @@ end_tree(struct reading *r, struct ws_err *err)
 {
 	struct ws_tree made;
 	struct ws_tree_builder *builder = r->builder;
-	const struct ws_bundle_tree *tree = r->tree;
+	struct item *item = r->tree;
 	r->builder = NULL;
 	r->tree = NULL;
 	if (!builder) {
@@ -141,151 +136,91 @@ end_tree(struct reading *r, struct ws_err *err)
 	if (!ws_tree_commit(builder, r->a, &made, err)) {
 		return false;
 	}
-	const char *folder = ws_bundle_tree_name(tree, r->a);
-	if (!ws_digest_eq(&made.digest, &tree->digest)) {
-		return fail(r, "these files are not", folder, err);
-	}
-	ws_map_add(&r->known, folder, r->a);
-	return true;
+	item->here = true;
+	return ws_digest_eq(&made.digest, &item->tree->digest)
+		|| fail(r, "these files are not", item->name, err);
 }
 
-static bool
-begin_tree(struct reading *r, const struct ws_member *member, struct ws_str folder,
-	const char *below, struct ws_err *err)
+/* The item of a member, and the path below a tree; NULL: the head does not list it. */
+static struct item *
+find_item(const struct reading *r, const char *member, struct ws_arena *a, const char **below)
 {
-	const struct ws_bundle_tree *tree = ws_map_get(&r->folders, ws_str_copy(folder, r->a));
-	if (!tree) {
-		return fail(r, "its list does not name", member->name, err);
-	}
-	if (tree != r->tree) {
-		if (!end_tree(r, err) || !(r->builder = ws_tree_begin(r->store, tree->name, r->a, err))) {
-			return false;
-		}
-		r->tree = tree;
-	}
-	r->part = PART_TREE;
-	return member->kind == WS_MEMBER_FILE
-		? ws_tree_open_file(r->builder, below, member->executable, err)
-		: ws_tree_add_link(r->builder, below, member->target, err);
-}
-
-/* ---- blobs ---- */
-
-static bool
-begin_blob(struct reading *r, struct ws_err *err)
-{
-	const char *path = ws_path_join(r->a, r->scratch.path, "blob", NULL);
-	r->part = PART_BLOB;
-	r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return r->fd >= 0 || ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
-}
-
-static bool
-end_blob(struct reading *r, struct ws_err *err)
-{
-	const char *path = ws_path_join(r->a, r->scratch.path, "blob", NULL);
-	struct ws_digest digest;
-	if (close(ws_take_fd(&r->fd)) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
-	}
-	if (!ws_digest_file(path, &digest, NULL, err)) {
-		return false;
-	}
-	if (!ws_digest_is(&digest, r->name)) {
-		return fail(r, "this file is not", r->name, err);
-	}
-	return ws_cas_take(r->store, path, &digest, NULL, err) && ws_map_add(&r->known, r->name, r->a);
-}
-
-/* ---- results ---- */
-
-static bool
-begin_result(struct reading *r, const struct ws_member *member, const char *key, struct ws_err *err)
-{
-	r->name = ws_arena_strdup(r->a, key);
-	r->part = PART_RESULT;
-	return (member->kind == WS_MEMBER_FILE && ws_map_get(&r->results, key))
-		|| fail(r, "its list does not name", member->name, err);
-}
-
-static bool
-end_result(struct reading *r, struct ws_err *err)
-{
-	if (!ws_results_is_whole(r->name, &r->bytes)) {
-		return fail(r, "this result is damaged:", r->name, err);
-	}
-	ws_map_add(&r->imported, r->name, r->a);
-	return ws_cache_import(r->store, r->name, &r->bytes, err);
-}
-
-/* ---- members ---- */
-
-/* A member of blobs/ must be a file, and listed. */
-static bool
-begin_member(
-	struct reading *r, const struct ws_member *member, const char *name, struct ws_err *err)
-{
-	r->name = ws_arena_strdup(r->a, name);
-	return (member->kind == WS_MEMBER_FILE && ws_map_get(&r->wanted, name))
-		|| fail(r, "its list does not name", member->name, err);
+	const char *slash = strchr(member, '/');
+	const char *end = slash ? strchr(slash + 1, '/') : NULL;
+	*below = end ? end + 1 : NULL;
+	return ws_map_get(&r->items, end ? ws_arena_copy(a, member, (size_t)(end - member)) : member);
 }
 
 static bool
 wants(struct ws_unpack_sink *self, const struct ws_member *member)
 {
-	const struct reading *r = (const struct reading *)self;
-	struct ws_str rest = ws_str_of(member->name);
-	struct ws_str kind = ws_str_cut(&rest, '/'), name = ws_str_cut(&rest, '/');
-	bool stored = ws_str_is(kind, "trees") || ws_str_is(kind, "blobs");
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return !stored || !ws_map_get(&r->known, ws_str_copy(name, a));
+	const char *below;
+	const struct item *item = find_item((struct reading *)self, member->name, a, &below);
+	return !item || !item->here;
 }
 
 static bool
 begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
 {
 	struct reading *r = (struct reading *)self;
-	struct ws_str rest = ws_str_of(member->name);
+	const char *below;
 	ws_buf_cut(&r->bytes, 0);
 	if (ws_stop_asked(r->stop)) {
 		return ws_stop_err(r->stop, err);
 	}
 	if (!r->has_head) {
-		return r->part == PART_NONE ? begin_head(r, member, err)
-									: fail(r, "it has no list before", member->name, err);
+		if (r->head_name) {
+			return fail(r, "it has no list before", member->name, err);
+		}
+		r->head_name = digest_of_head(member, r->a);
+		return r->head_name || refuse_other(r, err);
 	}
-	struct ws_str kind = ws_str_cut(&rest, '/');
-	if (ws_str_is(kind, "trees") && rest.n > 0
-		&& (member->kind == WS_MEMBER_FILE || member->kind == WS_MEMBER_LINK)) {
-		struct ws_str folder = ws_str_cut(&rest, '/');
-		return begin_tree(r, member, folder, rest.s ? rest.s : "", err);
+	struct item *item = r->item = find_item(r, member->name, r->a, &below);
+	bool is_tree = item && item->part == PART_TREE;
+	bool fits = member->kind == WS_MEMBER_FILE ? is_tree || !below
+											   : is_tree && member->kind == WS_MEMBER_LINK;
+	if (!item || !fits) {
+		return fail(r, "its list does not name", member->name, err);
 	}
-	if (ws_str_is(kind, "blobs")) {
-		return begin_member(r, member, rest.s ? rest.s : "", err) && begin_blob(r, err);
+	if (item->part == PART_BLOB) {
+		const char *path = ws_path_join(r->a, r->scratch.path, "blob", NULL);
+		r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		return r->fd >= 0 || ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
 	}
-	if (ws_str_is(kind, "results")) {
-		return begin_result(r, member, rest.s ? rest.s : "", err);
+	if (!is_tree) {
+		return true;
 	}
-	return fail(r, "its list does not name", member->name, err);
+	if (item != r->tree) {
+		if (!end_tree(r, err)
+			|| !(r->builder = ws_tree_begin(r->store, item->tree->name, r->a, err))) {
+			return false;
+		}
+		r->tree = item;
+	}
+	return member->kind == WS_MEMBER_FILE
+		? ws_tree_open_file(r->builder, below ? below : "", member->executable, err)
+		: ws_tree_add_link(r->builder, below ? below : "", member->target, err);
 }
 
 static bool
 add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct reading *r = (struct reading *)self;
+	enum part part = r->item ? r->item->part : PART_HEAD;
 	if (ws_stop_asked(r->stop)) { /* files of gigabytes take their time */
 		return ws_stop_err(r->stop, err);
 	}
-	r->read_bytes += r->part == PART_HEAD ? 0 : len;
-	if (r->part == PART_TREE) {
+	r->read_bytes += part == PART_HEAD ? 0 : len;
+	if (part == PART_TREE) {
 		return ws_tree_write(r->builder, bytes, len, err);
 	}
-	if (r->part == PART_BLOB) {
+	if (part == PART_BLOB) {
 		return ws_fs_write_all(r->fd, bytes, len)
 			|| ws_err_sys(err, WS_ERR_IO, "cannot write into the store '%s'", r->store->path);
 	}
-	if (r->bytes.len + len > (r->part == PART_RESULT ? RESULT_MOST : HEAD_MOST)) {
-		return fail(r, "this is too long:", r->name, err);
+	if (r->bytes.len + len > (part == PART_RESULT ? RESULT_MOST : HEAD_MOST)) {
+		return fail(r, "this is too long:", r->item ? r->item->name : r->head_name, err);
 	}
 	ws_buf_add(&r->bytes, bytes, len);
 	return true;
@@ -295,44 +230,30 @@ static bool
 end(struct ws_unpack_sink *self, struct ws_err *err)
 {
 	struct reading *r = (struct reading *)self;
-	switch (r->part) {
-	case PART_HEAD:
+	struct item *item = r->item;
+	if (!item) {
 		return end_head(r, err);
-	case PART_BLOB:
-		return end_blob(r, err);
-	case PART_TREE:
-		return ws_tree_close_file(r->builder, NULL, err);
-	case PART_RESULT:
-		return end_result(r, err);
-	case PART_NONE:
-		break;
 	}
-	return true;
+	if (item->part == PART_TREE) {
+		return ws_tree_close_file(r->builder, NULL, err);
+	}
+	item->here = true;
+	if (item->part == PART_RESULT) {
+		return ws_results_is_whole(item->name, &r->bytes)
+			? ws_cache_import(r->store, item->name, &r->bytes, err)
+			: fail(r, "this result is damaged:", item->name, err);
+	}
+	const char *path = ws_path_join(r->a, r->scratch.path, "blob", NULL);
+	struct ws_digest digest;
+	if (close(ws_take_fd(&r->fd)) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+	}
+	return ws_digest_file(path, &digest, NULL, err)
+		&& (ws_digest_is(&digest, item->name) || fail(r, "this file is not", item->name, err))
+		&& ws_cas_take(r->store, path, &digest, NULL, err);
 }
 
 /* ---- the whole ---- */
-
-/* An archive may end early and be a sound archive. */
-static bool
-has_all(const struct reading *r, struct ws_err *err)
-{
-	for (size_t i = 0; i < r->folders.count; i++) {
-		if (!ws_map_get(&r->known, r->folders.slots[i].key)) {
-			return fail(r, "it lacks", r->folders.slots[i].key, err);
-		}
-	}
-	for (size_t i = 0; i < r->wanted.count; i++) {
-		if (!ws_map_get(&r->known, r->wanted.slots[i].key)) {
-			return fail(r, "it lacks", r->wanted.slots[i].key, err);
-		}
-	}
-	for (size_t i = 0; i < r->results.count; i++) {
-		if (!ws_map_get(&r->imported, r->results.slots[i].key)) {
-			return fail(r, "it lacks", r->results.slots[i].key, err);
-		}
-	}
-	return r->has_head || refuse_other(r, err);
-}
 
 static bool
 read_all(struct reading *r, struct ws_err *err)
@@ -341,12 +262,22 @@ read_all(struct reading *r, struct ws_err *err)
 	static const struct ws_member_limits limits = {
 		.members = 4000000, .total_bytes = (uint64_t)1 << 40, .ratio = 1000};
 	if (!ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err)) {
-		bool other = err && err->kind == WS_ERR_FETCH && r->part == PART_NONE;
+		bool other = err && err->kind == WS_ERR_FETCH && !r->head_name;
 		return other && !r->of_results ? ws_err_set(
 				   err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith, or is cut", r->path)
 									   : other && refuse_other(r, err);
 	}
-	return end_tree(r, err) && has_all(r, err);
+	if (!end_tree(r, err)) {
+		return false;
+	}
+	/* An archive may end early and be a sound archive. */
+	for (size_t i = 0; i < r->items.count; i++) {
+		const struct item *item = r->items.slots[i].value;
+		if (!item->here) {
+			return fail(r, "it lacks", item->name, err);
+		}
+	}
+	return r->has_head || refuse_other(r, err);
 }
 
 static bool
@@ -374,7 +305,7 @@ ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *s
 {
 	struct reading r = {.store = store, .path = path, .stop = stop, .a = a};
 	bool read = read_file(&r, err);
-	struct ws_bundle_tree folder = {WS_BUNDLE_TREE, r.head.folder};
+	const struct ws_tree folder = {.name = WS_BUNDLE_TREE, .digest = r.head.folder};
 	bundle->asked = r.head.asked;
 	bundle->folder = ws_path_join(a, store->path, "trees", ws_bundle_tree_name(&folder, a), NULL);
 	return read;

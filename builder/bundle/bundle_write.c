@@ -18,30 +18,25 @@ struct writing {
 	struct ws_map warned;  /* toolkits */
 	struct ws_tree folder; /* WS_BUNDLE_TREE */
 	struct ws_bundle_head head;
-	const struct ws_tree **trees; /* as in the head */
 	struct ws_tar *tar;
 	struct ws_arena *a;
 };
 
 /* ---- what is needed ---- */
 
-/* A toolkit of this host is not in the store. */
-static void
-warn_of_host_kit(struct writing *w, const struct ws_cuda_choice *cuda)
+static bool
+find_product(struct writing *w, struct ws_resolver *resolver, const struct ws_product *product,
+	bool prebuilt, struct ws_err *err)
 {
+	const struct ws_cuda_choice *cuda =
+		product->recipe->extension_count && !prebuilt ? product->point.cuda : NULL;
+	/* A toolkit of this host is not in the store. */
 	if (cuda && cuda->origin == WS_KIT_HOST && ws_map_add(&w->warned, cuda->name, w->a)) {
 		ws_events_warn(w->ctx->events,
 			"CUDA %s is this host's toolkit, which a bundle does not hold: take a kit of archives",
 			cuda->name);
 	}
-}
-
-static bool
-find_product(struct writing *w, struct ws_resolver *resolver, const struct ws_product *product,
-	bool prebuilt, struct ws_err *err)
-{
 	if (!prebuilt) {
-		warn_of_host_kit(w, product->recipe->extension_count ? product->point.cuda : NULL);
 		return ws_resolve_downloads(resolver, product, err);
 	}
 	return ws_resolve_cell_exports(resolver, product, err)
@@ -85,15 +80,6 @@ beside(const struct ws_recipe *recipe, const char *path, struct ws_arena *a)
 		: NULL;
 }
 
-/* Folders of recipes are laid over each other there. */
-static bool
-refuse_other_contents(const char *from, const char *to, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_CONFIG,
-		"'%s' cannot be in a bundle: another recipe brings other contents as '%s'", from, to);
-	return ws_err_cure(err, "give one of the two files another name");
-}
-
 static bool
 add_copy(struct writing *w, struct ws_tree_builder *b, const char *from, const char *to,
 	bool executable, struct ws_err *err)
@@ -103,24 +89,17 @@ add_copy(struct writing *w, struct ws_tree_builder *b, const char *from, const c
 	if (!ws_fs_read(from, &bytes, err)) {
 		return false;
 	}
-	if (there) {
+	if (there) { /* folders of recipes are laid over each other there */
 		struct ws_digest digest = ws_digest_bytes(ws_buf_text(&bytes), bytes.len);
-		return ws_digest_is(&digest, there->value) || refuse_other_contents(from, to, err);
+		if (ws_digest_is(&digest, there->value)) {
+			return true;
+		}
+		ws_err_set(err, WS_ERR_CONFIG,
+			"'%s' cannot be in a bundle: another recipe brings other contents as '%s'", from, to);
+		return ws_err_cure(err, "give one of the two files another name");
 	}
 	return ws_tree_add_file(b, to, ws_buf_text(&bytes), bytes.len, executable, err)
 		&& (!ws_stop_asked(w->ctx->stop) || ws_stop_err(w->ctx->stop, err));
-}
-
-static bool
-is_selected(const struct writing *w, const struct ws_recipe *recipe)
-{
-	const struct ws_supplies *supplies = w->order->supplies;
-	for (size_t i = 0; i < supplies->count; i++) {
-		if (supplies->at[i].product->recipe == recipe) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* Sources in a folder, as they were when they were pinned. */
@@ -133,7 +112,11 @@ add_sources(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe
 	const char *name = ws_arena_printf(w->a, "src-%s-%s", recipe->name, recipe->version.text);
 	const char *below = beside(recipe, spec->path, w->a);
 	struct ws_tree tree;
-	if (!pin || !ws_same(pin->how, "folder") || !is_selected(w, recipe)) {
+	bool is_selected = false;
+	for (size_t i = 0; i < w->order->supplies->count; i++) {
+		is_selected = is_selected || w->order->supplies->at[i].product->recipe == recipe;
+	}
+	if (!pin || !ws_same(pin->how, "folder") || !is_selected) {
 		return true; /* no build uses it */
 	}
 	if (!below) {
@@ -179,46 +162,33 @@ add_recipe(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe 
 	return done;
 }
 
-/* Where sources lay on this host is none of a bundle's: the same selection gives the same bytes. */
-static void
-write_lock(const struct writing *w, struct ws_buf *text)
-{
-	static const struct ws_lock none;
-	struct ws_lock lock = {0};
-	ws_lock_merge(&lock, &none, &w->order->selection->pins.lock, w->a);
-	for (size_t i = 0; i < lock.sources.len; i++) {
-		struct ws_pin_source *pin = &lock.sources.at[i];
-		if (ws_same(pin->how, "folder")) {
-			pin->from = WS_BUNDLE_RECIPES;
-		}
-	}
-	ws_lock_write(&lock, text);
-}
-
-static bool
-fill_folder(struct writing *w, struct ws_tree_builder *b, struct ws_err *err)
-{
-	const struct ws_matrix *matrix = &w->order->selection->matrix;
-	const char *lock = ws_lock_path(WS_BUNDLE_MATRIX, w->a);
-	WS_AUTO_BUF struct ws_buf text = {0};
-	write_lock(w, &text);
-	bool done =
-		ws_tree_add_file(b, WS_BUNDLE_MATRIX, matrix->doc->text, matrix->doc->len, false, err)
-		&& ws_tree_add_file(b, lock, ws_buf_text(&text), text.len, false, err);
-	for (size_t i = 0; i < matrix->package_count && done; i++) {
-		done = add_recipe(w, b, &w->order->selection->recipes[i], err);
-	}
-	return done;
-}
-
 static bool
 make_folder(struct writing *w, struct ws_err *err)
 {
+	static const struct ws_lock none;
+	const struct ws_selection *selection = w->order->selection;
+	const struct ws_json_doc *matrix = selection->matrix.doc;
+	struct ws_lock lock = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_tree_builder *b = ws_tree_begin(w->ctx->store, WS_BUNDLE_TREE, w->a, err);
 	if (!b) {
 		return false;
 	}
-	if (!fill_folder(w, b, err)) {
+	/* Where sources lay on this host is none of a bundle's: the same selection gives the same
+	 * bytes. */
+	ws_lock_merge(&lock, &none, &selection->pins.lock, w->a);
+	for (size_t i = 0; i < lock.sources.len; i++) {
+		struct ws_pin_source *pin = &lock.sources.at[i];
+		pin->from = ws_same(pin->how, "folder") ? WS_BUNDLE_RECIPES : pin->from;
+	}
+	ws_lock_write(&lock, &text);
+	bool done = ws_tree_add_file(b, WS_BUNDLE_MATRIX, matrix->text, matrix->len, false, err)
+		&& ws_tree_add_file(
+			b, ws_lock_path(WS_BUNDLE_MATRIX, w->a), ws_buf_text(&text), text.len, false, err);
+	for (size_t i = 0; i < selection->matrix.package_count && done; i++) {
+		done = add_recipe(w, b, &selection->recipes[i], err);
+	}
+	if (!done) {
 		ws_tree_abandon(b);
 		return false;
 	}
@@ -240,33 +210,24 @@ sorted_keys(const struct ws_map *set, struct ws_arena *a)
 	return keys;
 }
 
-/* Patched sources, and those of folders, which lie beside their recipe: a reader makes them. */
-static bool
-is_made_there(const struct writing *w, const struct ws_tree *tree)
-{
-	const struct ws_lock *lock = &w->order->selection->pins.lock;
-	bool made = ws_starts_with(tree->name, "src-");
-	for (size_t i = 0; i < lock->sources.len && made; i++) {
-		const struct ws_pin_source *pin = &lock->sources.at[i];
-		made = !pin->definition || !ws_digest_is(&tree->digest, pin->tree);
-	}
-	return made;
-}
-
 static void
 list_all(struct writing *w)
 {
 	ws_map_put(&w->used.trees, w->folder.path, &w->folder, w->a);
-	size_t count = w->used.trees.count;
+	const struct ws_lock *lock = &w->order->selection->pins.lock;
+	size_t count = w->used.trees.count, listed = 0;
 	const char *const *paths = sorted_keys(&w->used.trees, w->a);
-	struct ws_bundle_tree *trees = WS_NEW_N(w->a, struct ws_bundle_tree, count);
-	w->trees = WS_NEW_N(w->a, const struct ws_tree *, count);
-	size_t listed = 0;
+	struct ws_tree *trees = WS_NEW_N(w->a, struct ws_tree, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_tree *tree = ws_map_get(&w->used.trees, paths[i]);
-		if (!is_made_there(w, tree)) {
-			w->trees[listed] = tree;
-			trees[listed++] = (struct ws_bundle_tree){tree->name, tree->digest};
+		/* A reader makes patched sources, and those of folders, which lie beside their recipe. */
+		bool made_there = ws_starts_with(tree->name, "src-");
+		for (size_t j = 0; j < lock->sources.len && made_there; j++) {
+			const struct ws_pin_source *pin = &lock->sources.at[j];
+			made_there = !pin->definition || !ws_digest_is(&tree->digest, pin->tree);
+		}
+		if (!made_there) {
+			trees[listed++] = *tree;
 		}
 	}
 	w->head = (struct ws_bundle_head){
@@ -282,61 +243,49 @@ list_all(struct writing *w)
 /* ---- the archive ---- */
 
 static bool
-write_head(struct writing *w, struct ws_err *err)
+write_tree(struct writing *w, const struct ws_tree *tree, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_bundle_head_write(&w->head, &text);
-	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&text), text.len);
-	const char *name = ws_arena_printf(w->a, "bundle/%s.json", digest.hex);
-	return ws_tar_add(w->tar, name, ws_buf_text(&text), text.len, err);
-}
-
-static bool
-write_entry(struct writing *w, const char *folder, const struct ws_tree *tree,
-	const struct ws_tree_entry *entry, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *name = ws_arena_printf(a, "trees/%s/%s", folder, entry->path);
-	if (ws_stop_asked(w->stop)) {
-		return ws_stop_err(w->stop, err);
+	const char *folder = ws_bundle_tree_name(tree, w->a);
+	bool done = true;
+	for (size_t i = 0; i < tree->count && done; i++) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		const struct ws_tree_entry *entry = &tree->entries[i];
+		const char *name = ws_arena_printf(a, "trees/%s/%s", folder, entry->path);
+		if (ws_stop_asked(w->stop)) {
+			return ws_stop_err(w->stop, err);
+		}
+		done = entry->kind == WS_TREE_LINK
+			? ws_tar_add_link(w->tar, name, entry->value, err)
+			: ws_tar_add_file(w->tar, name, ws_path_join(a, tree->path, entry->path, NULL),
+				entry->kind == WS_TREE_EXECUTABLE, entry->value, err);
 	}
-	return entry->kind == WS_TREE_LINK
-		? ws_tar_add_link(w->tar, name, entry->value, err)
-		: ws_tar_add_file(w->tar, name, ws_path_join(a, tree->path, entry->path, NULL),
-			entry->kind == WS_TREE_EXECUTABLE, entry->value, err);
-}
-
-static bool
-write_result(struct writing *w, const char *key, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_BUF struct ws_buf text = {0};
-	return ws_results_export(w->store, key, &text, err)
-		&& ws_tar_add(
-			w->tar, ws_arena_printf(a, "results/%s", key), ws_buf_text(&text), text.len, err);
+	return done;
 }
 
 static bool
 write_members(struct writing *w, struct ws_err *err)
 {
 	const struct ws_bundle_head *head = &w->head;
-	const struct ws_store *store = w->store;
-	bool done = write_head(w, err);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_bundle_head_write(head, &text);
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&text), text.len);
+	const char *first = ws_arena_printf(w->a, "bundle/%s.json", digest.hex);
+	bool done = ws_tar_add(w->tar, first, ws_buf_text(&text), text.len, err);
 	for (size_t i = 0; i < head->blob_count && done; i++) {
-		const char *path = ws_cas_open(store, head->blobs[i], w->a, err);
+		const char *path = ws_cas_open(w->store, head->blobs[i], w->a, err);
 		const char *name = ws_arena_printf(w->a, "blobs/%s", head->blobs[i]);
 		done = path && ws_tar_add_file(w->tar, name, path, false, head->blobs[i], err)
 			&& (!ws_stop_asked(w->stop) || ws_stop_err(w->stop, err));
 	}
 	for (size_t i = 0; i < head->result_count && done; i++) {
-		done = write_result(w, head->results[i], err)
+		const char *name = ws_arena_printf(w->a, "results/%s", head->results[i]);
+		ws_buf_clear(&text);
+		done = ws_results_export(w->store, head->results[i], &text, err)
+			&& ws_tar_add(w->tar, name, ws_buf_text(&text), text.len, err)
 			&& (!ws_stop_asked(w->stop) || ws_stop_err(w->stop, err));
 	}
 	for (size_t i = 0; i < head->tree_count && done; i++) {
-		const char *folder = ws_bundle_tree_name(&head->trees[i], w->a);
-		for (size_t k = 0; k < w->trees[i]->count && done; k++) {
-			done = write_entry(w, folder, w->trees[i], &w->trees[i]->entries[k], err);
-		}
+		done = write_tree(w, &head->trees[i], err);
 	}
 	return done;
 }

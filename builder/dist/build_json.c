@@ -64,8 +64,9 @@ static const struct ws_field sizes_fields[] = {
 static const struct ws_table sizes_table = {NULL, sizes_fields, WS_LEN(sizes_fields)};
 
 struct cell_row {
-	const char *cell, *package, *version, *decision, *reason, *wheel, *sha256, *import_verdict,
-		*import_text, *group, *const *python, *torch, *metadata_version;
+	struct ws_record record; /* without a group: its wheel is not ready */
+	const char *decision, *reason, *import_verdict, *import_text;
+	const char *const *python;
 	const uint64_t *size, *installed;
 	const struct ws_wheel_sizes *before;
 	uint64_t cpu_ms;
@@ -80,23 +81,23 @@ static const struct ws_field import_fields[] = {
 static const struct ws_table import_table = {NULL, import_fields, WS_LEN(import_fields)};
 
 static const struct ws_field cell_fields[] = {
-	WS_VALUE("cell", CELL, cell, WS_ALWAYS, NULL),
-	WS_VALUE("package", CELL, package, WS_ALWAYS, NULL),
-	WS_VALUE("version", CELL, version, WS_OR_NULL, "of the wheel, with its label"),
+	WS_VALUE("cell", CELL, record.cell, WS_ALWAYS, NULL),
+	WS_VALUE("package", CELL, record.package, WS_ALWAYS, NULL),
+	WS_VALUE("version", CELL, record.version, WS_OR_NULL, "of the wheel, with its label"),
 	WS_VALUE("decision", CELL, decision, WS_ALWAYS, NULL),
 	WS_VALUE("reason", CELL, reason, WS_OR_NULL, NULL),
-	WS_VALUE("wheel", CELL, wheel, WS_OR_NULL, "file name beside this file"),
-	WS_VALUE("sha256", CELL, sha256, WS_OR_NULL, NULL),
+	WS_VALUE("wheel", CELL, record.wheel, WS_OR_NULL, "file name beside this file"),
+	WS_VALUE("sha256", CELL, record.sha256, WS_OR_NULL, NULL),
 	WS_POINTED_VALUE("size", CELL, size, WS_IF_ANY, "bytes of the wheel"),
 	WS_POINTED_VALUE("installed", CELL, installed, WS_IF_ANY, "bytes of its files, unpacked"),
 	WS_POINTED("before", CELL, before, sizes_table, WS_IF_ANY, "the earlier wheel, if it differs"),
 	WS_PART("import", import_table, WS_IF_ANY, "the result of importing it on this host"),
 	WS_VALUE("cpu_ms", CELL, cpu_ms, WS_ALWAYS, "of the commands for its wheel"),
 	WS_LIST_OF("tried", CELL, tried.at, tried.len, tried_table, WS_IF_ANY, "failed attempts"),
-	WS_VALUE("group", CELL, group, WS_IF_ANY, "wheels of one requirements file"),
+	WS_VALUE("group", CELL, record.group, WS_IF_ANY, "wheels of one requirements file"),
 	WS_POINTED_VALUE("python", CELL, python, WS_IF_ANY, "Python of the wheel; null: any"),
-	WS_VALUE("torch", CELL, torch, WS_IF_ANY, "torch of a prebuilt wheel"),
-	WS_VALUE("metadata_version", CELL, metadata_version, WS_IF_ANY, "of a prebuilt wheel"),
+	WS_VALUE("torch", CELL, record.torch, WS_IF_ANY, "torch of a prebuilt wheel"),
+	WS_VALUE("metadata_version", CELL, record.metadata_version, WS_IF_ANY, "of a prebuilt wheel"),
 };
 static const struct ws_table cell_table = {NULL, cell_fields, WS_LEN(cell_fields)};
 
@@ -192,16 +193,6 @@ is_prebuilt(const struct ws_cell_result *result)
 	return result->supply && result->supply->kind == WS_SUPPLY_PREBUILT;
 }
 
-/* The one Python that tags name: of cp311-cp311, and not of cp38-abi3 or py3-none. */
-static const char *
-python_of_name(const struct ws_wheel_name *name, struct ws_arena *a)
-{
-	struct ws_python_tag tag;
-	bool one = name->python_count == 1 && name->abi_count == 1 && name->abis[0][0] == 'c'
-		&& ws_python_tag_parse(name->pythons[0], &tag);
-	return one ? ws_arena_printf(a, "%u.%u", tag.major, tag.minor) : NULL;
-}
-
 /* The version of the wheel itself: a prebuilt wheel has its own label. */
 static const char *
 version_of(const struct ws_cell_result *result, struct ws_arena *a)
@@ -214,28 +205,24 @@ version_of(const struct ws_cell_result *result, struct ws_arena *a)
 	return result->cell->product ? result->cell->product->version : NULL;
 }
 
-/* The torch that a prebuilt wheel was judged for; METADATA may name another one, or none. */
-static const char *
-torch_of(const struct ws_cell_result *result)
-{
-	const struct ws_torch_choice *torch = result->cell->point.torch;
-	bool bound = is_prebuilt(result) && result->cell->product->binding < WS_BINDING_C_ABI;
-	return bound && torch ? torch->version.text : NULL;
-}
-
-/* The Python of a wheel for a marker; NULL: any. */
+/* The Python of a wheel for a marker; NULL: any. Tags that name one: cp311-cp311, and not cp38-abi3
+ * or py3-none. */
 static const char *
 python_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
 	const struct ws_python_choice *python = result->cell->point.python;
+	struct ws_python_tag tag;
 	struct ws_wheel_name name;
 	const char *why;
-	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
-		return python_of_name(&name, a);
+	bool one = result->cell->product->binding == WS_BINDING_PYBIND && python;
+	if (one) {
+		tag = python->tag;
 	}
-	return result->cell->product->binding == WS_BINDING_PYBIND && python
-		? ws_arena_printf(a, "%u.%u", python->tag.major, python->tag.minor)
-		: NULL;
+	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
+		one = name.python_count == 1 && name.abi_count == 1 && name.abis[0][0] == 'c'
+			&& ws_python_tag_parse(name.pythons[0], &tag);
+	}
+	return one ? ws_arena_printf(a, "%u.%u", tag.major, tag.minor) : NULL;
 }
 
 /* Wheels may be renamed after packing; METADATA has the version that pip records. */
@@ -250,51 +237,46 @@ metadata_version_of(const char *output, const char *name, struct ws_arena *a)
 		: NULL;
 }
 
-/* The rejected candidates, and a build that failed. */
-static ws_attempt_list
-tried_of(const struct ws_cell_result *result, struct ws_arena *a)
-{
-	ws_attempt_list tried = {0};
-	if (result->supply) {
-		return result->supply->tried;
-	}
-	if (result->cell->candidates) {
-		ws_attempts_add(result->cell->candidates, NULL, a, &tried);
-	}
-	return tried;
-}
-
-/* @a record: its wheel; NULL: it is not ready. */
 static struct cell_row
-row_of(const struct ws_cell_result *result, const struct ws_record *record, struct ws_arena *a)
+row_of(const char *output, const struct ws_cell_result *result, struct ws_arena *a)
 {
 	static const struct ws_supply none;
 	const struct ws_supply *supply = result->supply ? result->supply : &none;
+	const struct ws_torch_choice *torch = result->cell->point.torch;
 	struct cell_row row = {
-		.cell = result->cell->name,
-		.package = result->cell->recipe->name,
-		.version = version_of(result, a),
+		.record = {.cell = result->cell->name,
+			.package = result->cell->recipe->name,
+			.version = version_of(result, a),
+			.wheel = supply->wheel,
+			.size = supply->wheel_bytes},
 		.decision = ws_cell_state_name(result),
 		.reason = ws_cell_reason(result),
-		.wheel = supply->wheel,
 		.import_verdict = !supply->import ? NULL
 			: supply->imported            ? "ok"
 										  : "unknown",
 		.import_text = supply->import,
 		.cpu_ms = supply->cpu_ms,
-		.tried = tried_of(result, a),
+		.tried = supply->tried,
 	};
+	/* The rejected candidates; a supply has them with a build that failed. */
+	if (!result->supply && result->cell->candidates) {
+		ws_attempts_add(result->cell->candidates, NULL, a, &row.tried);
+	}
 	if (supply->wheel) {
-		row.sha256 = supply->digest.hex;
+		row.record.sha256 = supply->digest.hex;
 		row.size = &supply->wheel_bytes;
 		row.installed = &supply->installed_bytes;
 		row.before = supply->before.wheel_bytes ? &supply->before : NULL;
 	}
-	if (record) {
-		row.group = record->group;
-		row.python = &record->python;
-		row.torch = record->torch;
-		row.metadata_version = record->metadata_version;
+	if (ws_cell_state(result) == WS_CELL_READY) {
+		row.record.group = group_of(result, a);
+		row.record.python = python_of(result, a);
+		if (is_prebuilt(result)) {
+			/* The torch that it was judged for; METADATA may name another one, or none. */
+			bool bound = result->cell->product->binding < WS_BINDING_C_ABI && torch;
+			row.record.torch = bound ? torch->version.text : NULL;
+			row.record.metadata_version = metadata_version_of(output, supply->wheel, a);
+		}
 	}
 	return row;
 }
@@ -320,57 +302,7 @@ place_of(const struct ws_record *record, struct ws_arena *a)
 		record->python ? record->python : "", ws_record_machine(record, a));
 }
 
-static bool
-write_build_json(const char *path, const struct ws_build_result *result,
-	const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct cell_row *cells = WS_NEW_N(a, struct cell_row, result->supplies.cell_count);
-	size_t ready = 0;
-	/* The first records are those of this run's cells that are ready, in their order. */
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		bool is_ready = ws_cell_state(cell) == WS_CELL_READY;
-		cells[i] = row_of(cell, is_ready ? &records->at[ready++] : NULL, a);
-	}
-	const struct build_row row = {
-		.result = *result,
-		.cells = cells,
-		.earlier = records->len > ready ? &records->at[ready] : NULL,
-		.earlier_count = records->len - ready,
-		.undivided = rows_of(&result->undivided, a),
-		.on_farm = rows_of(&result->on_farm, a),
-	};
-	ws_table_text(&build_table, &row, WS_JSON_PRETTY, &text);
-	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);
-}
-
 /* ---- wheels in the folder ---- */
-
-static void
-add_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
-	ws_record_list *records)
-{
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		if (ws_cell_state(cell) == WS_CELL_READY) {
-			struct ws_record record = {
-				.cell = cell->cell->name,
-				.package = cell->cell->recipe->name,
-				.version = version_of(cell, a),
-				.wheel = cell->supply->wheel,
-				.sha256 = cell->supply->digest.hex,
-				.group = group_of(cell, a),
-				.python = python_of(cell, a),
-				.torch = torch_of(cell),
-				.size = cell->supply->wheel_bytes,
-			};
-			record.metadata_version =
-				is_prebuilt(cell) ? metadata_version_of(output, record.wheel, a) : NULL;
-			*ws_vec_push(records, a) = record;
-		}
-	}
-}
 
 /* Digests of the folder's wheels. Hashing gigabytes takes too long while other runs wait for the
  * lock. */
@@ -489,11 +421,20 @@ ws_deliver_records(const struct ws_context *ctx, const char *output,
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_FD int fd = -1;
+	WS_AUTO_BUF struct ws_buf text = {0};
 	const char *path = ws_path_join(a, output, "build.json", NULL);
 	struct folder folder = {.ctx = ctx, .output = output, .a = a};
+	size_t count = result->supplies.cell_count;
+	struct cell_row *cells = WS_NEW_N(a, struct cell_row, count);
 	ws_record_list own = {0}, all;
 	struct ws_err busy = {0};
-	add_ready(output, result, a, &own);
+	for (size_t i = 0; i < count; i++) {
+		cells[i] = row_of(output, &result->supplies.cells[i], a);
+		if (cells[i].record.group) {
+			cells[i].python = &cells[i].record.python;
+			*ws_vec_push(&own, a) = cells[i].record;
+		}
+	}
 	if (!lock_and_merge(&folder, path, &own, waits ? LONGEST_TURN_MS : 0, &fd, &all, &busy)) {
 		if (!waits && !ws_err_is_stop(&busy)) {
 			return true;
@@ -501,6 +442,15 @@ ws_deliver_records(const struct ws_context *ctx, const char *output,
 		*err = busy;
 		return false;
 	}
-	return write_build_json(path, result, &all, a, err)
+	const struct build_row row = {
+		.result = *result,
+		.cells = cells,
+		.earlier = all.len > own.len ? &all.at[own.len] : NULL,
+		.earlier_count = all.len - own.len,
+		.undivided = rows_of(&result->undivided, a),
+		.on_farm = rows_of(&result->on_farm, a),
+	};
+	ws_table_text(&build_table, &row, WS_JSON_PRETTY, &text);
+	return ws_fs_write_atomic(path, text.data, text.len, 0644, err)
 		&& ws_requirements_write(output, &all, a, err);
 }

@@ -68,18 +68,6 @@ find_ready(const struct ws_context *ctx, const struct ws_supply *supply, struct 
 	return true;
 }
 
-static bool
-refuse_same_name(const struct ready_wheel *one, const struct ready_wheel *two, struct ws_err *err)
-{
-	const struct ready_wheel *both[] = {one, two};
-	ws_err_set(err, WS_ERR_CONFIG, "two wheels would be delivered as '%s'", one->file);
-	for (size_t i = 0; i < WS_LEN(both); i++) {
-		ws_err_cure(err, "%s: sha256 %s, of %s", both[i]->supply->product->cells[0]->name,
-			both[i]->sha256, both[i]->from);
-	}
-	return ws_err_cure(err, "give each of these cells a run and an output folder of its own");
-}
-
 bool
 ws_deliver_may(const struct ws_context *ctx, const struct ws_supplies *supplies, struct ws_err *err)
 {
@@ -91,24 +79,18 @@ ws_deliver_may(const struct ws_context *ctx, const struct ws_supplies *supplies,
 		}
 		const struct ready_wheel *same = ws_map_get(&by_name, ready[i].file);
 		if (same && !ws_same(same->sha256, ready[i].sha256)) {
-			return refuse_same_name(same, &ready[i], err);
+			const struct ready_wheel *both[] = {same, &ready[i]};
+			ws_err_set(err, WS_ERR_CONFIG, "two wheels would be delivered as '%s'", same->file);
+			for (size_t j = 0; j < WS_LEN(both); j++) {
+				ws_err_cure(err, "%s: sha256 %s, of %s", both[j]->supply->product->cells[0]->name,
+					both[j]->sha256, both[j]->from);
+			}
+			return ws_err_cure(
+				err, "give each of these cells a run and an output folder of its own");
 		}
 		ws_map_put(&by_name, ready[i].file, &ready[i], ctx->a);
 	}
 	return true;
-}
-
-static bool
-copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_supply *supply,
-	struct ws_err *err)
-{
-	const char *to = ws_path_join(ctx->a, output, supply->wheel, NULL);
-	struct ws_digest there;
-	if (ws_fs_exists(to) && ws_deliver_digest(ctx, to, &there)
-		&& ws_digest_eq(&there, &supply->digest)) {
-		return true;
-	}
-	return ws_cas_copy_to(ctx->store, supply->digest.hex, to, 0644, err);
 }
 
 /* The cell key with the pins that were made since planning; "" when one is missing still. */
@@ -175,9 +157,18 @@ remember(const struct ws_context *ctx, const struct ws_lock *lock, struct ws_sup
 		&& (!key[0] || known || ws_cells_put(ctx->store, key, &record, err));
 }
 
-static void
-report_cells(const struct ws_context *ctx, const struct ws_supply *supply)
+static bool
+finish(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+	const struct ws_supply *ready, struct ws_err *err)
 {
+	const char *to = ws_path_join(ctx->a, output, ready->wheel, NULL);
+	struct ws_digest there;
+	bool same = ws_fs_exists(to) && ws_deliver_digest(ctx, to, &there)
+		&& ws_digest_eq(&there, &ready->digest);
+	if (!same && !ws_cas_copy_to(ctx->store, ready->digest.hex, to, 0644, err)) {
+		return false;
+	}
+	*supply = *ready;
 	for (size_t i = 0; i < supply->product->cell_count; i++) {
 		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
 			.subject = supply->product->cells[i]->name,
@@ -185,17 +176,6 @@ report_cells(const struct ws_context *ctx, const struct ws_supply *supply)
 			.detail = supply->wheel};
 		ws_events_emit(ctx->events, &event);
 	}
-}
-
-static bool
-finish(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
-	const struct ws_supply *ready, struct ws_err *err)
-{
-	if (!copy_wheel(ctx, output, ready, err)) {
-		return false;
-	}
-	*supply = *ready;
-	report_cells(ctx, supply);
 	return true;
 }
 
@@ -269,21 +249,9 @@ ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_
 
 /* ---- logs ---- */
 
-/* For a unit its path below the sources, flat: "csrc-cpu-ops.cpp"; else the name of the output.
- * Without blanks, so that a printed name can be pasted. */
-static char *
-log_stem(const struct ws_action *action, struct ws_arena *a)
-{
-	bool is_unit = strcmp(action->stage, "compile") == 0;
-	char *stem = ws_arena_strdup(a, is_unit ? strchr(action->unit, '/') + 1 : action->subject);
-	for (char *c = stem; *c; c++) {
-		*c = *c == '/' || *c == ' ' ? '-' : *c;
-	}
-	size_t len = strlen(stem);
-	return stem + (len > LONGEST_STEM ? len - LONGEST_STEM : 0);
-}
-
-/* Two extensions may share a unit: the second one's log gets a number. */
+/* A log is named after a unit's path below the sources, flat ("csrc-cpu-ops.cpp"), else after the
+ * output; without blanks, so that a printed name can be pasted. Two extensions may share a unit: the
+ * second one's log gets a number. */
 const char *const *
 ws_deliver_log_names(const struct ws_graph *graph, struct ws_arena *a)
 {
@@ -291,7 +259,13 @@ ws_deliver_log_names(const struct ws_graph *graph, struct ws_arena *a)
 	struct ws_map counts = {0};
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		const struct ws_action *action = graph->nodes.at[i]->action;
-		const char *stem = log_stem(action, a);
+		bool is_unit = strcmp(action->stage, "compile") == 0;
+		char *stem = ws_arena_strdup(a, is_unit ? strchr(action->unit, '/') + 1 : action->subject);
+		for (char *c = stem; *c; c++) {
+			*c = *c == '/' || *c == ' ' ? '-' : *c;
+		}
+		size_t len = strlen(stem);
+		stem += len > LONGEST_STEM ? len - LONGEST_STEM : 0;
 		const char *key = ws_arena_printf(a, "%s\n%s", action->group, stem);
 		uintptr_t same = (uintptr_t)ws_map_get(&counts, key) + 1;
 		ws_map_put(&counts, key, (void *)same, a);
@@ -313,22 +287,6 @@ ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws
 
 /* ---- for editors ---- */
 
-static bool
-link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
-{
-	if (!ws_fs_mkdirs(dir, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < action->mount_count; i++) {
-		const char *place = ws_path_join(a, dir, action->mounts[i].name, NULL);
-		unlink(place);
-		if (symlink(action->mounts[i].path, place) < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
-		}
-	}
-	return true;
-}
-
 bool
 ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
 	const struct ws_made *made, size_t count, struct ws_err *err)
@@ -347,7 +305,13 @@ ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
 			if (strcmp(action->stage, "compile") != 0) {
 				continue;
 			}
-			done = link_mounts(action, dir, ctx->a, err);
+			done = ws_fs_mkdirs(dir, err);
+			for (size_t k = 0; k < action->mount_count && done; k++) {
+				const char *place = ws_path_join(ctx->a, dir, action->mounts[k].name, NULL);
+				unlink(place);
+				done = symlink(action->mounts[k].path, place) == 0
+					|| ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+			}
 			const char *const *words = ws_action_words(action, action->argv, dir, ctx->a);
 			size_t length = 0;
 			while (words[length]) {

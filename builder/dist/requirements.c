@@ -6,18 +6,6 @@
 
 #define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 
-/* pip does not find a wheel whose METADATA has another version than its file name: name its
- * path. */
-static bool
-is_renamed(const struct ws_record *record)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_version version, packed;
-	return record->metadata_version && ws_version_parse(record->version, a, &version)
-		&& ws_version_parse(record->metadata_version, a, &packed)
-		&& ws_version_cmp(&version, &packed) != 0;
-}
-
 const char *
 ws_record_machine(const struct ws_record *record, struct ws_arena *a)
 {
@@ -30,36 +18,29 @@ ws_record_machine(const struct ws_record *record, struct ws_arena *a)
 
 /* pip uses the hashes of the first requirement of a name, so each one has markers of its own. */
 static const char *
-marker_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
+requirement_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
 {
 	const char *machine = many_machines ? ws_record_machine(record, a) : "";
+	struct ws_version version, packed;
 	WS_AUTO_BUF struct ws_buf text = {0};
+	/* pip does not find a wheel whose METADATA has another version than its file name: name its
+	 * path. */
+	if (record->torch && record->metadata_version && ws_version_parse(record->version, a, &version)
+		&& ws_version_parse(record->metadata_version, a, &packed)
+		&& ws_version_cmp(&version, &packed) != 0) {
+		ws_buf_printf(&text, "./%s", record->wheel);
+	} else {
+		ws_buf_printf(&text, "%s==%s", record->package, record->version);
+	}
 	if (record->python) {
 		ws_buf_printf(&text, " ; python_version == \"%s\"", record->python);
 	}
 	if (machine[0]) {
-		ws_buf_printf(&text, "%s platform_machine == \"%s\"", text.len ? " and" : " ;", machine);
+		ws_buf_printf(
+			&text, "%s platform_machine == \"%s\"", record->python ? " and" : " ;", machine);
 	}
+	ws_buf_printf(&text, " \\\n    --hash=sha256:%s\n", record->sha256);
 	return ws_buf_copy(&text, a);
-}
-
-static const char *
-requirement_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
-{
-	const char *marker = marker_of(record, many_machines, a);
-	const char *what = record->torch && is_renamed(record)
-		? ws_arena_printf(a, "./%s", record->wheel)
-		: ws_arena_printf(a, "%s==%s", record->package, record->version);
-	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, record->sha256);
-}
-
-/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is
- * installed, or refuses. */
-static const char *
-torch_line_of(const struct ws_record *record, struct ws_arena *a)
-{
-	return ws_arena_printf(
-		a, "# that prebuilt wheels below were judged for:\ntorch==%s\n", record->torch);
 }
 
 static void
@@ -93,30 +74,15 @@ compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
 			ws_map_put(files, name, text, a);
 			ws_buf_puts(text, HEADER);
 		}
+		/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one
+		 * that is installed, or refuses. */
 		if (record->torch) {
-			write_once(text, name, torch_line_of(record, a), &written, a);
+			const char *line = ws_arena_printf(
+				a, "# that prebuilt wheels below were judged for:\ntorch==%s\n", record->torch);
+			write_once(text, name, line, &written, a);
 		}
 		write_once(text, name, requirement_of(record, machines.count > 1, a), &written, a);
 	}
-}
-
-/* Outdated files of other runs. Files of a person stay. */
-static bool
-remove_stale(const char *output, const struct ws_map *files, struct ws_arena *a, struct ws_err *err)
-{
-	WS_AUTO_DIR DIR *dir = opendir(output);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		const char *name = ws_arena_strdup(a, entry->d_name);
-		const char *path = ws_path_join(a, output, name, NULL);
-		WS_AUTO_BUF struct ws_buf text = {0};
-		if (ws_starts_with(name, "requirements") && ws_ends_with(name, ".txt")
-			&& !ws_map_get(files, name) && ws_fs_read_at_most(path, 16 << 20, &text, NULL)
-			&& ws_starts_with(ws_buf_text(&text), HEADER) && !ws_fs_remove(path, err)) {
-			return false;
-		}
-	}
-	return true;
 }
 
 bool
@@ -132,5 +98,16 @@ ws_requirements_write(
 		done = done && ws_fs_write_atomic(path, text->data, text->len, 0644, err);
 		ws_buf_release(text);
 	}
-	return done && remove_stale(output, &files, a, err);
+	/* Outdated files of other runs. Files of a person stay. */
+	WS_AUTO_DIR DIR *dir = opendir(output);
+	const struct dirent *entry;
+	while (done && dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		const char *path = ws_path_join(a, output, name, NULL);
+		WS_AUTO_BUF struct ws_buf text = {0};
+		done = !ws_starts_with(name, "requirements") || !ws_ends_with(name, ".txt")
+			|| ws_map_get(&files, name) || !ws_fs_read_at_most(path, 16 << 20, &text, NULL)
+			|| !ws_starts_with(ws_buf_text(&text), HEADER) || ws_fs_remove(path, err);
+	}
+	return done;
 }

@@ -33,7 +33,7 @@ make_text(
 WS_TEST(a_written_list_is_read_back)
 {
 	static const char *const blobs[] = {TWO};
-	struct ws_bundle_tree trees[] = {{.name = "torch-2.5.1"}, {.name = WS_BUNDLE_TREE}};
+	struct ws_tree trees[] = {{.name = "torch-2.5.1"}, {.name = WS_BUNDLE_TREE}};
 	struct ws_bundle_head head = {
 		.asked = {.only = "*cp311*", .policy = "prebuilt-only", .torch_window = true},
 		.trees = trees,
