@@ -250,8 +250,8 @@ ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_
 /* ---- logs ---- */
 
 /* A log is named after a unit's path below the sources, flat ("csrc-cpu-ops.cpp"), else after the
- * output; without blanks, so that a printed name can be pasted. Two extensions may share a unit: the
- * second one's log gets a number. */
+ * output; without blanks, so that a printed name can be pasted. Two extensions may share a unit:
+ * the second one's log gets a number. */
 const char *const *
 ws_deliver_log_names(const struct ws_graph *graph, struct ws_arena *a)
 {

@@ -187,7 +187,7 @@ ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 /* browse.html, NUL-terminated. */
 extern const unsigned char ws_index_browse_page[];
 
-/* The newest driver that its CUDA or its compressed code needs; NULL: unknown. From NVIDIA's tables:
+/* The newest driver that its CUDA or its compressed code needs; NULL: unknown. NVIDIA's tables have
  * the first driver of each CUDA major version. */
 static const char *
 driver_of(const void *value, struct ws_arena *a)

@@ -1,6 +1,5 @@
 #include "publish/bucket/publish_lock.h"
 
-#include "base/crypto.h"
 #include "sys/clock.h"
 
 #define DEAD_AFTER_S 10
