@@ -52,14 +52,11 @@ static const struct ws_command commands[] = {
 static void
 print_help(struct ws_session *s)
 {
-	size_t count;
-	const struct ws_option *options = ws_session_options(s, &count);
 	struct ws_usage usage = {
 		.command = "",
 		.synopsis = "COMMAND [options]",
 		.summary = "Verified wheels of CUDA extensions from a build matrix.",
-		.options = options,
-		.option_count = count,
+		WS_OPTIONS(s->common),
 	};
 	ws_options_help(&usage, &s->out);
 	for (size_t i = 0; i < WS_LEN(commands); i++) {
@@ -70,54 +67,38 @@ print_help(struct ws_session *s)
 	ws_out_result(&s->out, "more: wheelsmith COMMAND --help, man wheelsmith\n");
 }
 
-/* "help", "help build", "help recipe check": the same as --help. */
 static bool
-help(struct ws_session *s, const ws_words *words, ws_words *asked)
+run_command(struct ws_session *s, ws_words words, struct ws_err *err)
 {
-	if (words->len == 1) {
-		print_help(s);
-		return true;
-	}
-	for (size_t i = 1; i < words->len; i++) {
-		*ws_vec_push(asked, s->a) = words->at[i];
-	}
-	*ws_vec_push(asked, s->a) = "--help";
-	return false;
-}
-
-/* A failure after a signal or the deadline is caused by it: a child was ended, a request cancelled.
- * An error that already names the stop also names the place. */
-static void
-name_stop(const struct ws_command *command, const struct ws_stop *stop, struct ws_err *err)
-{
-	if (!ws_err_is_stop(err)) {
-		ws_stop_err(stop, err);
-	}
-	if (command->resumes) {
-		ws_err_cure(err, "finished work is kept: the same command continues from there");
-	}
-}
-
-static bool
-run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
-{
-	ws_words asked = {0};
-	if (strcmp(words->at[0], "help") == 0) {
-		if (help(s, words, &asked)) {
+	/* "help", "help build", "help recipe check": the same as --help. */
+	if (strcmp(words.at[0], "help") == 0) {
+		if (words.len == 1) {
+			print_help(s);
 			return true;
 		}
-		words = &asked;
+		*ws_vec_push(&words, s->a) = "--help";
+		words.at++;
+		words.len--;
 	}
-	const char *name = words->at[0];
+	s->argc = (int)words.len;
+	s->argv = words.at;
+	const char *name = words.at[0];
 	const char *names[WS_LEN(commands)];
 	size_t shown = 0;
 	for (size_t i = 0; i < WS_LEN(commands); i++) {
 		if (strcmp(commands[i].name, name) == 0) {
-			bool done = commands[i].run(s, (int)words->len, words->at, err);
-			if (!done && ws_stop_asked(&s->stop)) {
-				name_stop(&commands[i], &s->stop, err);
+			if (commands[i].run(s, err)) {
+				return true;
 			}
-			return done;
+			/* A failure after a signal or the deadline is caused by it: a child was ended, a
+			 * request cancelled. An error that already names the stop also names the place. */
+			bool stopped = ws_stop_asked(&s->stop);
+			if (stopped && !ws_err_is_stop(err)) {
+				ws_stop_err(&s->stop, err);
+			}
+			return stopped && commands[i].resumes
+				? ws_err_cure(err, "finished work is kept: the same command continues from there")
+				: false;
 		}
 		if (commands[i].help) {
 			names[shown++] = commands[i].name;
@@ -136,17 +117,14 @@ static bool
 run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
 	bool version = false;
-	size_t count;
-	const struct ws_option *common = ws_session_options(s, &count);
 	const struct ws_option own[] = {
 		{"version", 'V', WS_OPTION_FLAG, &version, NULL, "the version"},
 	};
 	struct ws_usage usage = {.command = "",
 		.synopsis = "COMMAND",
-		.options = own,
-		.option_count = 1,
-		.common = common,
-		.common_count = count};
+		WS_OPTIONS(own),
+		.common = s->common,
+		.common_count = WS_COMMON_OPTIONS};
 	ws_words words = {0};
 	enum ws_options_result result = ws_options_parse(&usage, argc, argv, true, s->a, &words, err);
 	if (result == WS_OPTIONS_ERROR) {
@@ -160,21 +138,7 @@ run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 		print_help(s);
 		return result == WS_OPTIONS_HELP || ws_err_set(err, WS_ERR_USAGE, "no command given");
 	}
-	return run_command(s, &words, err);
-}
-
-/* Lost output fails the command, unless it failed already. */
-static bool
-finish(struct ws_session *s, bool done, struct ws_err *err)
-{
-	struct ws_err lost;
-	if (ws_out_flush(&s->out, &lost)) {
-		return done;
-	}
-	if (done || err->kind == WS_ERR_NEGATIVE) {
-		*err = lost;
-	}
-	return false;
+	return run_command(s, words, err);
 }
 
 static int
@@ -189,7 +153,13 @@ start(int argc, char **argv)
 	ws_session_init(&session, program);
 	session.commands = commands;
 	session.command_count = WS_LEN(commands);
-	bool done = finish(&session, run(&session, argc, (const char *const *)argv, &err), &err);
+	bool done = run(&session, argc, (const char *const *)argv, &err);
+	/* Lost output fails the command, unless it failed already. */
+	struct ws_err lost;
+	if (!ws_out_flush(&session.out, &lost)) {
+		err = done || err.kind == WS_ERR_NONE || err.kind == WS_ERR_NEGATIVE ? lost : err;
+		done = false;
+	}
 	bool reader_left = ferror(session.out.out) && ws_out_is_broken(&session.out);
 	if (!done && err.kind != WS_ERR_NONE && err.text[0] && !reader_left) {
 		ws_cures_word(&session, &err);

@@ -5,6 +5,7 @@
 #include "dist/deliver.h"
 #include "report/failure.h"
 #include "report/format.h"
+#include "report/status.h"
 #include "store/cas.h"
 
 #include <errno.h>
@@ -84,21 +85,6 @@ read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_
 	}
 }
 
-/* A unit often fails for several Pythons in the same way. Returns the cell whose equal failure was
- * printed before, or NULL. */
-static const char *
-find_printed(struct ws_session *s, const struct ws_build_text *text,
-	const struct ws_failed_action *failed, const struct ws_buf *lines)
-{
-	const char *what = ws_arena_printf(s->a, "%s %s: %s\n%s", failed->stage, failed->subject,
-		failed->err->text, ws_buf_text(lines));
-	const char *before = ws_map_get(text->printed, what);
-	if (!before) {
-		ws_map_put(text->printed, what, failed->cell, s->a);
-	}
-	return before;
-}
-
 /* The command that opens a shell in the folder of the failed command. */
 static const char *
 shell_command(struct ws_session *s, const struct ws_selecting *selecting,
@@ -110,23 +96,29 @@ shell_command(struct ws_session *s, const struct ws_selecting *selecting,
 	ws_buf_puts(&words, " --unit ");
 	ws_buf_put_quoted(&words, failed->subject);
 	ws_buf_puts(&words, selecting->offline ? " --offline" : "");
-	return ws_selecting_command(s, selecting, ws_buf_text(&words));
+	return ws_selecting_command(s, selecting, ws_buf_text(&words), false);
 }
 
 void
-ws_build_text_failure(
-	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed)
+ws_build_text_failure(void *self, const struct ws_failed_action *failed)
 {
+	struct ws_build_text *text = self;
+	struct ws_session *s = text->s;
 	WS_AUTO_BUF struct ws_buf lines = {0};
 	struct ws_err err = *failed->err;
 	char printed[WS_ERR_PRINTED];
+	ws_status_clear(s->status);
 	read_log(s, failed, &lines, &err);
-	const char *before = find_printed(s, text, failed, &lines);
+	/* A unit often fails for several Pythons in the same way: print equal failures once. */
+	const char *what = ws_arena_printf(s->a, "%s %s: %s\n%s", failed->stage, failed->subject,
+		failed->err->text, ws_buf_text(&lines));
+	const char *before = ws_map_get(&text->printed, what);
 	if (before) {
 		fprintf(s->out.err, "%s: %s: '%s' failed as for %s%s%s\n", failed->cell, failed->stage,
 			failed->subject, before, failed->log ? "; log: " : "", failed->log ? failed->log : "");
 		return;
 	}
+	ws_map_put(&text->printed, what, failed->cell, s->a);
 	fprintf(s->out.err, "\n%s: %s\n", failed->cell, failed->stage);
 	if (!is_verdict(failed)) {
 		fprintf(s->out.err, "  $ %s\n", failed->command);
@@ -144,8 +136,9 @@ ws_build_text_failure(
 	fputs(ws_err_print(&err, printed), s->out.err);
 }
 
-void
-ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text)
+/* Reasons of cells that failed before any command ran. */
+static void
+print_untried(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
 	const struct ws_err *before = NULL;
@@ -193,22 +186,12 @@ count_prebuilt(const struct ws_build_result *result)
 	return count;
 }
 
-/* A fallback must not look like a missing wheel. */
-static void
-print_fallbacks(struct ws_session *s, const struct ws_build_result *result)
-{
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		if (ws_cell_state(cell) == WS_CELL_FALLBACK) {
-			ws_out_note(&s->out, "%s: falls back to %s\n", cell->cell->name, cell->supply->why);
-		}
-	}
-}
-
 void
-ws_build_text_wheel(
-	struct ws_session *s, const struct ws_build_text *text, const struct ws_supply *supply)
+ws_build_text_wheel(void *self, const struct ws_supply *supply)
 {
+	const struct ws_build_text *text = self;
+	struct ws_session *s = text->s;
+	ws_status_clear(s->status);
 	if (!s->globals.json) { /* with --json the events name it */
 		ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, supply->wheel, NULL));
 		fflush(s->out.out);
@@ -336,35 +319,27 @@ add_mean(struct ws_buf *text, uint64_t ms, unsigned count, const char *of)
 	}
 }
 
-/* ", 12 on the farm, 3.1 s queued (mean), 0.2 s for inputs (mean)"; unreported times are left
- * out. */
-static const char *
-farm_text(const struct ws_run_summary *actions, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	if (actions->ran_elsewhere > 0) {
-		ws_buf_printf(&text, ", %u on the farm", actions->ran_elsewhere);
-		add_mean(&text, actions->queued_ms, actions->ran_elsewhere, "queued");
-		add_mean(&text, actions->fetch_ms, actions->ran_elsewhere, "for inputs");
-	}
-	return ws_buf_copy(&text, a);
-}
-
-void
-ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
+static void
+print_summary(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
+	const struct ws_run_summary *actions = &result->actions;
 	char wall[WS_FORMAT_BYTES], cpu[WS_FORMAT_BYTES], peak[WS_FORMAT_BYTES];
-	if (result->actions.total == 0 && text->last->text[0]) {
+	if (actions->total == 0 && text->last->text[0]) {
 		return;
 	}
-	ws_format_memory(result->actions.peak_bytes, peak);
-	bool measured =
-		result->actions.peak_bytes > 0; /* memory is sampled; short commands have no sample */
+	ws_format_memory(actions->peak_bytes, peak);
+	bool measured = actions->peak_bytes > 0; /* short commands have no sample */
 	unsigned fallbacks = count_state(result, WS_CELL_FALLBACK);
 	unsigned published = count_state(result, WS_CELL_PUBLISHED);
 	unsigned prebuilt = count_prebuilt(result);
-	print_fallbacks(s, result);
+	/* A fallback must not look like a missing wheel. */
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		if (ws_cell_state(cell) == WS_CELL_FALLBACK) {
+			ws_out_note(&s->out, "%s: falls back to %s\n", cell->cell->name, cell->supply->why);
+		}
+	}
 	ws_out_note(&s->out, "%u ready%s, %u failed, %u not done, %u excluded%s%s; %s, %s of CPU%s%s\n",
 		count_state(result, WS_CELL_READY),
 		prebuilt ? ws_arena_printf(s->a, " (%u prebuilt)", prebuilt) : "",
@@ -372,10 +347,18 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 		count_state(result, WS_CELL_EXCLUDED),
 		fallbacks ? ws_arena_printf(s->a, ", %u fallback", fallbacks) : "",
 		published ? ws_arena_printf(s->a, ", %u published", published) : "",
-		ws_format_duration(result->wall_ms, wall), ws_format_duration(result->actions.cpu_ms, cpu),
+		ws_format_duration(result->wall_ms, wall), ws_format_duration(actions->cpu_ms, cpu),
 		measured ? ", peak " : "", measured ? peak : "");
-	ws_out_note(&s->out, "%u actions: %u from the store, %u ran%s\n", result->actions.total,
-		result->actions.hits, result->actions.ran, farm_text(&result->actions, s->a));
+	/* ", 12 on the farm, 3.1 s queued (mean), 0.2 s for inputs (mean)"; unreported times are left
+	 * out. */
+	WS_AUTO_BUF struct ws_buf farm = {0};
+	if (actions->ran_elsewhere > 0) {
+		ws_buf_printf(&farm, ", %u on the farm", actions->ran_elsewhere);
+		add_mean(&farm, actions->queued_ms, actions->ran_elsewhere, "queued");
+		add_mean(&farm, actions->fetch_ms, actions->ran_elsewhere, "for inputs");
+	}
+	ws_out_note(&s->out, "%u actions: %u from the store, %u ran%s\n", actions->total, actions->hits,
+		actions->ran, ws_buf_text(&farm));
 	print_sizes(s, &result->supplies);
 	print_install(s, text);
 }
@@ -398,8 +381,9 @@ github_state(const struct ws_cell_result *cell)
 									 : names[state];
 }
 
-void
-ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
+/* Appends a table to GitHub's step summary. */
+static void
+write_github(struct ws_session *s, const struct ws_build_text *text)
 {
 	const char *path = ws_user_env_get(&s->env, "GITHUB_STEP_SUMMARY");
 	if (!path || !path[0]) {
@@ -421,4 +405,12 @@ ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 	if (fd < 0 || !ws_fs_write_all(fd, md.data, md.len)) {
 		ws_out_warn(&s->out, "the step summary cannot be written: %s", strerror(errno));
 	}
+}
+
+void
+ws_build_text_end(const struct ws_build_text *text)
+{
+	print_untried(text->s, text);
+	print_summary(text->s, text);
+	write_github(text->s, text);
 }

@@ -43,28 +43,11 @@ select_as_bundled(struct ws_session *s, struct building *b, const struct ws_bund
 	o->matrix = ws_path_join(s->a, bundle->folder, WS_BUNDLE_MATRIX, NULL);
 	o->only_recipes = ws_path_join(s->a, bundle->folder, WS_BUNDLE_RECIPES, NULL);
 	o->locked = true; /* the lock in a bundle is read-only */
-}
-
-/* Reads the bundle into the store. Its matrix is used unless the command line names another
- * selection. */
-static bool
-open_bundle(struct ws_session *s, struct building *b, const ws_words *words, struct ws_err *err)
-{
-	struct ws_bundle bundle;
-	if (!ws_session_open_store(s, false, err)
-		|| !ws_bundle_read(&s->store, b->bundle, &s->stop, s->a, &bundle, err)) {
-		return false;
-	}
-	if (!b->selecting.options.matrix && words->len == 0) {
-		select_as_bundled(s, b, &bundle);
-		b->is_bundled = true;
-	}
-	return true;
+	b->is_bundled = true;
 }
 
 static bool
-parse(
-	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
+parse(struct ws_session *s, struct building *b, struct ws_err *err)
 {
 	struct ws_build_options *o = &b->options;
 	const struct ws_option own[] = {
@@ -99,11 +82,9 @@ parse(
 	const struct ws_usage usage = {
 		.command = "build",
 		.summary = "Makes the wheels of a matrix or a package.",
-		.options = own,
-		.option_count = WS_LEN(own),
+		WS_OPTIONS(own),
 	};
-	ws_words words = {0};
-	if (!ws_selecting_options(s, &b->selecting, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &b->selecting, &usage, err)) {
 		return false;
 	}
 	o->output = o->output ? o->output : "dist";
@@ -111,16 +92,34 @@ parse(
 	b->selecting.options.resolve = true;
 	b->selecting.options.candidates = true;
 	o->memory_bytes = b->selecting.memory_bytes;
-	if (b->bundle && !open_bundle(s, b, &words, err)) {
-		return false;
+	if (b->bundle) {
+		struct ws_bundle bundle;
+		if (!ws_session_open_store(s, false, err)
+			|| !ws_bundle_read(&s->store, b->bundle, &s->stop, s->a, &bundle, err)) {
+			return false;
+		}
+		/* Its matrix is used unless the command line names another selection. */
+		if (!b->selecting.options.matrix && s->words.len == 0) {
+			select_as_bundled(s, b, &bundle);
+		}
 	}
-	return ws_selecting_finish(s, &b->selecting, &words, err);
+	return ws_selecting_finish(s, &b->selecting, err);
 }
 
-/* Each reason once, with its first cells. */
+/* One line of counts, without rare decisions whose count is 0, and the exclusions. */
 static void
-name_excluded(const struct ws_session *s, const struct ws_plan *plan)
+announce(const struct ws_session *s, const struct ws_plan *plan)
 {
+	const struct ws_totals *t = &plan->totals;
+	unsigned prebuilt = t->decisions[WS_DECISION_PREBUILT];
+	unsigned fallback = t->decisions[WS_DECISION_FALLBACK];
+	ws_out_note(&s->out, "%zu cell%s: %u to build, %s%u cached, %s%u excluded\n", plan->cell_count,
+		plan->cell_count == 1 ? "" : "s", t->decisions[WS_DECISION_BUILD],
+		prebuilt ? ws_arena_printf(s->a, "%u prebuilt, ", prebuilt) : "",
+		t->decisions[WS_DECISION_CACHED],
+		fallback ? ws_arena_printf(s->a, "%u fallback, ", fallback) : "",
+		t->decisions[WS_DECISION_EXCLUDED]);
+	/* Each reason once, with its first cells. */
 	struct ws_map reasons = {0};
 	for (size_t i = 0; i < plan->cell_count; i++) {
 		const struct ws_cell *cell = plan->cells[i];
@@ -144,44 +143,6 @@ name_excluded(const struct ws_session *s, const struct ws_plan *plan)
 			ws_out_note(&s->out, "  and %u more; build.json names all\n", more);
 		}
 	}
-}
-
-/* One line of counts; rare decisions are left out when their count is 0. */
-static void
-announce(const struct ws_session *s, const struct ws_plan *plan)
-{
-	const struct ws_totals *t = &plan->totals;
-	unsigned prebuilt = t->decisions[WS_DECISION_PREBUILT];
-	unsigned fallback = t->decisions[WS_DECISION_FALLBACK];
-	ws_out_note(&s->out, "%zu cell%s: %u to build, %s%u cached, %s%u excluded\n", plan->cell_count,
-		plan->cell_count == 1 ? "" : "s", t->decisions[WS_DECISION_BUILD],
-		prebuilt ? ws_arena_printf(s->a, "%u prebuilt, ", prebuilt) : "",
-		t->decisions[WS_DECISION_CACHED],
-		fallback ? ws_arena_printf(s->a, "%u fallback, ", fallback) : "",
-		t->decisions[WS_DECISION_EXCLUDED]);
-	name_excluded(s, plan);
-}
-
-/* The callbacks' view of this build. */
-struct reporter {
-	struct ws_session *s;
-	const struct ws_build_text *text;
-};
-
-static void
-report_failure(void *self, const struct ws_failed_action *failed)
-{
-	const struct reporter *reporter = self;
-	ws_status_clear(reporter->s->status);
-	ws_build_text_failure(reporter->s, reporter->text, failed);
-}
-
-static void
-report_wheel(void *self, const struct ws_supply *supply)
-{
-	const struct reporter *reporter = self;
-	ws_status_clear(reporter->s->status);
-	ws_build_text_wheel(reporter->s, reporter->text, supply);
 }
 
 /* Warns of ignored environment variables at the first compile: they concern compilers. */
@@ -228,33 +189,6 @@ make_room(struct ws_session *s, const char *matrix, struct ws_err *err)
 
 /* ---- the trace and the page ---- */
 
-static void
-write_page(struct ws_session *s, const struct building *b, const struct ws_build_result *result,
-	struct ws_buf *out)
-{
-	const struct ws_supplies *supplies = &result->supplies;
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_page_cell *cells = WS_NEW_N(a, struct ws_page_cell, supplies->cell_count + 1);
-	struct ws_page_failure *failures =
-		WS_NEW_N(a, struct ws_page_failure, result->failed_count + 1);
-	for (size_t i = 0; i < supplies->cell_count; i++) {
-		const struct ws_cell_result *cell = &supplies->cells[i];
-		bool ready = ws_cell_state(cell) == WS_CELL_READY;
-		cells[i] = (struct ws_page_cell){cell->cell->name, ws_cell_state_name(cell),
-			ready ? cell->supply->wheel : ws_cell_reason(cell)};
-	}
-	for (size_t i = 0; i < result->failed_count; i++) {
-		const struct ws_failed_action *failed = &result->failed[i];
-		WS_AUTO_BUF struct ws_buf log = {0};
-		if (failed->log_digest.hex[0]) {
-			ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL);
-		}
-		failures[i] = (struct ws_page_failure){failed->cell, failed->subject, failed->stage,
-			failed->err->text, {ws_buf_copy(&log, a), log.len}};
-	}
-	ws_timeline_page(b->timeline, cells, supplies->cell_count, failures, result->failed_count, out);
-}
-
 /* A report that cannot be written fails the build; after another failure it is a warning. */
 static bool
 write_report(const struct ws_session *s, const char *path, const struct ws_buf *text, bool done,
@@ -283,7 +217,28 @@ write_reports(struct ws_session *s, const struct building *b, const struct ws_bu
 		done = write_report(s, b->trace, &trace, done, err);
 	}
 	if (b->report) {
-		write_page(s, b, result, &page);
+		const struct ws_supplies *supplies = &result->supplies;
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		struct ws_page_cell *cells = WS_NEW_N(a, struct ws_page_cell, supplies->cell_count + 1);
+		struct ws_page_failure *failures =
+			WS_NEW_N(a, struct ws_page_failure, result->failed_count + 1);
+		for (size_t i = 0; i < supplies->cell_count; i++) {
+			const struct ws_cell_result *cell = &supplies->cells[i];
+			bool ready = ws_cell_state(cell) == WS_CELL_READY;
+			cells[i] = (struct ws_page_cell){cell->cell->name, ws_cell_state_name(cell),
+				ready ? cell->supply->wheel : ws_cell_reason(cell)};
+		}
+		for (size_t i = 0; i < result->failed_count; i++) {
+			const struct ws_failed_action *failed = &result->failed[i];
+			WS_AUTO_BUF struct ws_buf log = {0};
+			if (failed->log_digest.hex[0]) {
+				ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL);
+			}
+			failures[i] = (struct ws_page_failure){failed->cell, failed->subject, failed->stage,
+				failed->err->text, {ws_buf_copy(&log, a), log.len}};
+		}
+		ws_timeline_page(
+			b->timeline, cells, supplies->cell_count, failures, result->failed_count, &page);
 		done = write_report(s, b->report, &page, done, err);
 	}
 	return done;
@@ -314,25 +269,25 @@ open_executor(
 	return true;
 }
 
-static bool
-build(struct ws_session *s, struct building *b, struct ws_err *err)
+bool
+ws_cmd_build(struct ws_session *s, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of plan and result */
-	struct ws_context ctx;
-	struct ws_selection sel;
-	if (!ws_session_open_facts(s, err) || !ws_session_open_store(s, false, err)) {
+	struct building b = {0};
+	struct ws_context *ctx = &b.selecting.ctx;
+	struct ws_selection *sel = &b.selecting.sel;
+	if (!parse(s, &b, err) || !ws_session_open_store(s, false, err)) {
 		return false;
 	}
-	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
-	if (!make_room(s, b->selecting.options.matrix, err)
-		|| !ws_selecting_plan(s, &b->selecting, true, a, &ctx, &sel, err)
-		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
-		return b->is_bundled && err->kind == WS_ERR_USAGE
-			? ws_err_wrap(err, "the bundle '%s'", b->bundle)
+	s->stop.deadline_ms = b.timeout_ms ? ws_clock_ms() + (int64_t)b.timeout_ms : 0;
+	if (!make_room(s, b.selecting.options.matrix, err)
+		|| !ws_selecting_plan(s, &b.selecting, true, err)
+		|| !ws_selecting_has_work(s, &b.selecting, err)) {
+		return b.is_bundled && err->kind == WS_ERR_USAGE
+			? ws_err_wrap(err, "the bundle '%s'", b.bundle)
 			: false;
 	}
-	ctx.shared = ws_shared_results_interface(s->records);
-	if (!open_executor(s, b, &ctx, err)) {
+	ctx->shared = ws_shared_results_interface(s->records);
+	if (!open_executor(s, &b, ctx, err)) {
 		return false;
 	}
 	if (s->globals.json) {
@@ -341,38 +296,24 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ignored *ignored = WS_NEW(s->a, struct ignored); /* the session's events live longer */
 	*ignored = (struct ignored){{warn_of_ignored}, s, ws_ignored_env_warning(s->env.vars, s->a)};
 	ws_events_add(&s->events, &ignored->sink);
-	b->timeline = ws_timeline_make(s->a);
-	ws_events_add(&s->events, &b->timeline->sink);
-	announce(s, &sel.plan);
-	b->options.matrix = &sel.matrix;
-	b->options.candidates = sel.candidates;
+	b.timeline = ws_timeline_make(s->a);
+	ws_events_add(&s->events, &b.timeline->sink);
+	announce(s, &sel->plan);
+	b.options.matrix = &sel->matrix;
+	b.options.candidates = sel->candidates;
 	struct ws_build_result result;
-	struct ws_map printed = {0};
-	struct ws_build_text text = {b->options.output, &b->selecting, &result, err, &printed};
-	struct reporter reporter = {s, &text};
-	b->options.tell_failure = report_failure;
-	b->options.tell_wheel = report_wheel;
-	b->options.self = &reporter;
-	bool done = ws_build_run(&ctx, &sel.pins, &sel.plan, &b->options, a, &result, err);
+	struct ws_build_text text = {s, b.options.output, &b.selecting, &result, err, {0}};
+	b.options.tell_failure = ws_build_text_failure;
+	b.options.tell_wheel = ws_build_text_wheel;
+	b.options.self = &text;
+	bool done = ws_build_run(ctx, &sel->pins, &sel->plan, &b.options, s->a, &result, err);
 	ws_status_clear(s->status);
-	ws_build_text_untried(s, &text);
-	ws_build_text_summary(s, &text);
+	ws_build_text_end(&text);
 	if (s->globals.verbosity > 0) {
-		ws_timeline_print_stages(b->timeline, &s->out);
+		ws_timeline_print_stages(b.timeline, &s->out);
 	}
-	if (b->why) {
-		ws_timeline_print_why(b->timeline, b->why, &s->out);
+	if (b.why) {
+		ws_timeline_print_why(b.timeline, b.why, &s->out);
 	}
-	ws_build_text_github(s, &text);
-	return write_reports(s, b, &result, done, err);
-}
-
-bool
-ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
-{
-	struct building b = {0};
-	if (!parse(s, &b, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	return build(s, &b, err);
+	return write_reports(s, &b, &result, done, err);
 }

@@ -69,19 +69,6 @@ struct caching {
 	struct result result;
 };
 
-static const struct ws_option *
-make_rows(struct caching *c, size_t *count)
-{
-	const struct ws_option rows[] = {
-		{"max-size", 0, WS_OPTION_SIZE, &c->most_bytes, "SIZE", "gc: keep at most this much: 20G"},
-		{"lock", 0, WS_OPTION_LIST, &c->locks, "FILE", "gc: remove what this lock names last"},
-	};
-	*count = WS_LEN(rows);
-	struct ws_option *kept = WS_NEW_N(c->s->a, struct ws_option, WS_LEN(rows));
-	memcpy(kept, rows, sizeof(rows));
-	return kept;
-}
-
 static bool
 count_rooms(struct caching *c, struct ws_err *err WS_UNUSED)
 {
@@ -168,8 +155,9 @@ static const struct part {
 };
 
 static const struct part *
-find_part(const struct caching *c, const ws_words *words, struct ws_err *err)
+find_part(const struct caching *c, struct ws_err *err)
 {
+	const ws_words *words = &c->s->words;
 	const struct part *part = NULL;
 	for (size_t i = 0; i < WS_LEN(parts); i++) {
 		part = strcmp(parts[i].name, words->at[0]) == 0 ? &parts[i] : part;
@@ -209,9 +197,13 @@ take_inventory(struct caching *c, struct ws_err *err)
 }
 
 bool
-ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_cache(struct ws_session *s, struct ws_err *err)
 {
 	struct caching c = {.s = s};
+	const struct ws_option rows[] = {
+		{"max-size", 0, WS_OPTION_SIZE, &c.most_bytes, "SIZE", "gc: keep at most this much: 20G"},
+		{"lock", 0, WS_OPTION_LIST, &c.locks, "FILE", "gc: remove what this lock names last"},
+	};
 	struct ws_usage usage = {
 		.command = "cache",
 		.synopsis = "stats\nverify\ngc --max-size SIZE [--lock FILE]...\nexport FILE\nimport FILE",
@@ -225,17 +217,13 @@ ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		.least = 1,
 		.most = 2,
 		.parts = "stats verify gc export import",
+		WS_OPTIONS(rows),
 	};
-	ws_words words = {0};
-	usage.options = make_rows(&c, &usage.option_count);
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	const struct part *part = find_part(&c, &words, err);
+	const struct part *part = ws_command_options(s, &usage, err) ? find_part(&c, err) : NULL;
 	if (!part || !ws_session_open_store(s, false, err)) {
 		return false;
 	}
-	c.file = words.len == 2 ? words.at[1] : NULL;
+	c.file = s->words.len == 2 ? s->words.at[1] : NULL;
 	if (part->lists && !take_inventory(&c, err)) {
 		return false;
 	}
@@ -245,9 +233,7 @@ ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		return false;
 	}
 	if (s->globals.json) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		ws_table_text(&ws_cache_result_table, &c.result, WS_JSON_PRETTY, &text);
-		ws_out_result(&s->out, "%s", ws_buf_text(&text));
+		ws_session_print_json(s, &ws_cache_result_table, &c.result);
 	} else {
 		print_text(&c);
 	}

@@ -2,32 +2,6 @@
 #include "cli/selecting.h"
 #include "doctor/doctor.h"
 
-static bool
-parse(struct ws_session *s, struct ws_doctor *d, bool *remote, int argc, const char *const *argv,
-	struct ws_err *err)
-{
-	const struct ws_option options[] = {
-		{"python", 0, WS_OPTION_TEXT, &d->python, "V",
-			"this Python alone, and its CUDA extensions"},
-		{"model", 0, WS_OPTION_TEXT, &d->model, "FILE",
-			"a config.json: which kernels that model needs"},
-		{"remote", 0, WS_OPTION_FLAG, remote, NULL, "ask the server of shared results what it can"},
-	};
-	struct ws_usage usage = {
-		.command = "doctor",
-		.synopsis = "[--python V] [--model FILE] [--remote]",
-		.summary =
-			"Looks at this host: memory, store, compilers and which CUDA takes them, CUDA\n"
-			"toolkits, Pythons, torch, GPUs and who uses them, indexes. Changes nothing.\n"
-			"Exits 0, or 1 when nothing can be built until something is there, or when what\n"
-			"--python has installed, or the server of --remote, does not work.",
-		.options = options,
-		.option_count = WS_LEN(options),
-	};
-	ws_words words = {0};
-	return ws_command_options(s, &usage, argc, argv, &words, err);
-}
-
 /* A version selects the interpreter that a build would use. */
 static bool
 find_python(struct ws_doctor *d, struct ws_err *err)
@@ -73,9 +47,7 @@ static const struct ws_fetch *
 open_store(void *self, struct ws_err *err)
 {
 	struct ws_session *s = self;
-	return ws_session_open_store(s, false, err) && ws_session_open_net(s, NULL, 0, true, err)
-		? &s->fetch
-		: NULL;
+	return ws_session_open_net(s, NULL, true, err) ? &s->fetch : NULL;
 }
 
 static const struct ws_server *
@@ -86,7 +58,7 @@ open_server(void *self, struct ws_err *err)
 }
 
 bool
-ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_doctor(struct ws_session *s, struct ws_err *err)
 {
 	struct ws_doctor d = {
 		.a = s->a,
@@ -103,10 +75,24 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	struct ws_recipe_catalog catalog = {0};
 	struct ws_err indexes_err = {0};
 	bool remote = false;
-	if (!parse(s, &d, &remote, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	if (!find_python(&d, err)) {
+	const struct ws_option options[] = {
+		{"python", 0, WS_OPTION_TEXT, &d.python, "V", "this Python alone, and its CUDA extensions"},
+		{"model", 0, WS_OPTION_TEXT, &d.model, "FILE",
+			"a config.json: which kernels that model needs"},
+		{"remote", 0, WS_OPTION_FLAG, &remote, NULL,
+			"ask the server of shared results what it can"},
+	};
+	struct ws_usage usage = {
+		.command = "doctor",
+		.synopsis = "[--python V] [--model FILE] [--remote]",
+		.summary =
+			"Looks at this host: memory, store, compilers and which CUDA takes them, CUDA\n"
+			"toolkits, Pythons, torch, GPUs and who uses them, indexes. Changes nothing.\n"
+			"Exits 0, or 1 when nothing can be built until something is there, or when what\n"
+			"--python has installed, or the server of --remote, does not work.",
+		WS_OPTIONS(options),
+	};
+	if (!ws_command_options(s, &usage, err) || !find_python(&d, err)) {
 		return false;
 	}
 	read_data(s, &d.rows);
@@ -115,7 +101,7 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	ws_session_list_recipes(
 		s, NULL, &catalog, NULL); /* without recipes the cures name no package */
 	d.catalog = &catalog;
-	d.indexes = ws_session_read_indexes(s, NULL, 0, &indexes_err) ? &s->indexes : NULL;
+	d.indexes = ws_session_read_indexes(s, NULL, &indexes_err) ? &s->indexes : NULL;
 	d.indexes_err = &indexes_err;
 	d.mirror = ws_session_debian_mirror(s, &d.mirror_from);
 	d.redist = s->user.redist;

@@ -5,82 +5,53 @@
 #include "report/format.h"
 #include "report/status.h"
 
-/* ---- both ---- */
-
-struct resolved {
-	size_t built, prebuilt; /* supplies */
-	bool changed;           /* the pins */
+/* The state of either command. */
+struct fetching {
+	struct ws_selecting selecting;
+	const char *bundle; /* fetch: a file to write; NULL: none */
+	ws_words update;    /* lock: what is pinned again */
+	struct ws_supplies supplies;
+	size_t built, prebuilt; /* supplies of each kind */
+	bool changed;           /* the pins, before they were saved */
 };
 
-/* Resolves all open supplies by @resolve and saves the pins. With @keeps a failure leaves the lock
- * file as it was: old pins are better than none. */
+/* Resolves all open supplies by @resolve and saves the pins. With `update` a failure leaves the
+ * lock file as it was: old pins are better than none. */
 static bool
-resolve_supplies(struct ws_session *s, const struct ws_context *ctx, struct ws_selection *sel,
-	const struct ws_supplies *supplies, bool keeps,
+resolve_supplies(struct ws_session *s, struct fetching *f,
 	bool (*resolve)(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err),
-	struct resolved *resolved, struct ws_err *err)
+	struct ws_err *err)
 {
-	struct ws_resolver *resolver = ws_resolver_open(ctx, &sel->pins);
+	const struct ws_context *ctx = &f->selecting.ctx;
+	struct ws_pins *pins = &f->selecting.sel.pins;
+	struct ws_resolver *resolver = ws_resolver_open(ctx, pins);
 	bool done = true;
-	for (size_t i = 0; i < supplies->count && done; i++) {
-		const struct ws_supply *supply = &supplies->at[i];
+	for (size_t i = 0; i < f->supplies.count && done; i++) {
+		const struct ws_supply *supply = &f->supplies.at[i];
 		if (ws_supply_is_prebuilt(supply)) { /* planning has fetched its wheel */
-			resolved->prebuilt++;
+			f->prebuilt++;
 			done = supply->product->chosen || ws_supply_fail_prebuilt(supply, err);
 		} else if (ws_supply_is_open(supply)) {
-			resolved->built++;
+			f->built++;
 			done = resolve(resolver, supply->product, err);
 		}
 	}
 	ws_status_clear(s->status);
-	resolved->changed = sel->pins.changed;
-	bool saves = done || !keeps;
-	if ((saves && !ws_pins_save(&sel->pins, done ? err : NULL)) || !done) {
+	f->changed = pins->changed;
+	bool saves = done || f->update.len == 0;
+	if ((saves && !ws_pins_save(pins, done ? err : NULL)) || !done) {
 		return false;
 	}
 	return !ws_stop_asked(ctx->stop) || ws_stop_err(ctx->stop, err);
 }
 
-/* ---- fetch ---- */
-
-struct fetching {
-	struct ws_selecting selecting;
-	const char *bundle; /* a file to write; NULL: none */
-};
-
-static bool
-parse_fetch(
-	struct ws_session *s, struct fetching *f, int argc, const char *const *argv, struct ws_err *err)
-{
-	const struct ws_option own[] = {
-		{"bundle", 0, WS_OPTION_TEXT, &f->bundle, "FILE",
-			"write all downloads into one file, for another host"},
-	};
-	const struct ws_usage usage = {
-		.command = "fetch",
-		.summary = "Downloads everything that a build needs, for `build --offline`.",
-		.options = own,
-		.option_count = WS_LEN(own),
-	};
-	ws_words words = {0};
-	if (!ws_selecting_options(s, &f->selecting, &usage, argc, argv, &words, err)) {
-		return false;
-	}
-	if (f->bundle && !f->selecting.options.matrix) {
-		return ws_err_set(err, WS_ERR_USAGE, "--bundle needs --matrix FILE");
-	}
-	f->selecting.options.afresh = f->bundle != NULL;
-	return (!f->bundle || ws_bundle_may_write(f->bundle, err))
-		&& ws_selecting_finish(s, &f->selecting, &words, err);
-}
-
 /* Writes all downloads and pins into one file. */
 static bool
-write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_context *ctx,
-	struct ws_selection *sel, const struct ws_supplies *supplies, struct ws_err *err)
+write_bundle(struct ws_session *s, struct fetching *f, struct ws_err *err)
 {
 	char size[WS_FORMAT_BYTES];
 	struct ws_bundle_made made;
+	struct ws_selection *sel = &f->selecting.sel;
 	struct ws_bundle_order order = {
 		.path = f->bundle,
 		.asked =
@@ -94,10 +65,10 @@ write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_con
 				.torch_window = f->selecting.options.torch_window,
 			},
 		.selection = sel,
-		.supplies = supplies,
+		.supplies = &f->supplies,
 		.store = &s->store,
 	};
-	if (!ws_bundle_write(ctx, &order, &made, err)) {
+	if (!ws_bundle_write(&f->selecting.ctx, &order, &made, err)) {
 		return false;
 	}
 	ws_out_note(&s->out, "'%s': %s, sha256 %s\n", f->bundle, ws_format_size(made.bytes, size),
@@ -105,117 +76,93 @@ write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_con
 	return true;
 }
 
-/* A Python that is missing here may be on the host that builds. How many products need one. */
-static size_t
-warn_of_missing(const struct ws_context *ctx, const struct ws_supplies *supplies)
+bool
+ws_cmd_fetch(struct ws_session *s, struct ws_err *err)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < supplies->count; i++) {
+	struct fetching f = {
+		.selecting.options = {.resolve = true, .builds_elsewhere = true, .candidates = true}};
+	const struct ws_option own[] = {
+		{"bundle", 0, WS_OPTION_TEXT, &f.bundle, "FILE",
+			"write all downloads into one file, for another host"},
+	};
+	const struct ws_usage usage = {
+		.command = "fetch",
+		.summary = "Downloads everything that a build needs, for `build --offline`.",
+		WS_OPTIONS(own),
+	};
+	if (!ws_selecting_options(s, &f.selecting, &usage, err)) {
+		return false;
+	}
+	if (f.bundle && !f.selecting.options.matrix) {
+		return ws_err_set(err, WS_ERR_USAGE, "--bundle needs --matrix FILE");
+	}
+	f.selecting.options.afresh = f.bundle != NULL;
+	if ((f.bundle && !ws_bundle_may_write(f.bundle, err))
+		|| !ws_selecting_finish(s, &f.selecting, err)
+		|| !ws_selecting_plan(s, &f.selecting, true, err)
+		|| !ws_selecting_has_work(s, &f.selecting, err)) {
+		return false;
+	}
+	ws_supplies_open(&f.supplies, &f.selecting.sel.plan, s->a);
+	/* A Python that is missing here may be on the host that builds. */
+	size_t elsewhere = 0;
+	for (size_t i = 0; i < f.supplies.count && !f.bundle; i++) {
 		struct ws_err missing = {0};
-		const struct ws_supply *supply = &supplies->at[i];
+		const struct ws_supply *supply = &f.supplies.at[i];
 		if (ws_supply_is_open(supply) && !ws_supply_is_prebuilt(supply)
 			&& !ws_resolve_can_build(supply->product, &missing)) {
-			ws_events_warn(ctx->events, "it can be built on another host only: %s", missing.text);
-			count++;
+			ws_events_warn(&s->events, "it can be built on another host only: %s", missing.text);
+			elsewhere++;
 		}
 	}
-	return count;
+	if (!resolve_supplies(s, &f, ws_resolve_downloads, err)) {
+		return false;
+	}
+	if (f.prebuilt > 0) {
+		ws_out_note(&s->out, "%zu prebuilt wheel%s in the store '%s'\n", f.prebuilt,
+			f.prebuilt == 1 ? " is" : "s are", s->store.path);
+	}
+	if (f.built > 0) {
+		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n",
+			f.built - elsewhere, f.built - elsewhere == 1 ? "" : "s", s->store.path);
+	}
+	return !f.bundle || write_bundle(s, &f, err);
 }
 
 bool
-ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_lock(struct ws_session *s, struct ws_err *err)
 {
-	struct fetching f = {0};
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_context ctx;
-	struct ws_selection sel;
-	if (!parse_fetch(s, &f, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	f.selecting.options.resolve = true;
-	f.selecting.options.builds_elsewhere = true;
-	f.selecting.options.candidates = true;
-	if (!ws_selecting_plan(s, &f.selecting, true, a, &ctx, &sel, err)
-		|| !ws_selecting_has_work(s, &f.selecting, &sel, err)) {
-		return false;
-	}
-	struct ws_supplies supplies;
-	struct resolved resolved = {0};
-	ws_supplies_open(&supplies, &sel.plan, a);
-	size_t elsewhere = f.bundle ? 0 : warn_of_missing(&ctx, &supplies);
-	if (!resolve_supplies(s, &ctx, &sel, &supplies, false, ws_resolve_downloads, &resolved, err)) {
-		return false;
-	}
-	size_t wanted = resolved.built, prebuilt = resolved.prebuilt;
-	if (prebuilt > 0) {
-		ws_out_note(&s->out, "%zu prebuilt wheel%s in the store '%s'\n", prebuilt,
-			prebuilt == 1 ? " is" : "s are", s->store.path);
-	}
-	if (wanted > 0) {
-		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", wanted - elsewhere,
-			wanted - elsewhere == 1 ? "" : "s", s->store.path);
-	}
-	return !f.bundle || write_bundle(s, &f, &ctx, &sel, &supplies, err);
-}
-
-/* ---- lock ---- */
-
-struct locking {
-	struct ws_selecting selecting;
-	ws_words update;
-};
-
-static bool
-parse_lock(
-	struct ws_session *s, struct locking *l, int argc, const char *const *argv, struct ws_err *err)
-{
+	struct fetching l = {
+		.selecting = {.whole = true,
+			.options = {.resolve = true, .builds_elsewhere = true, .candidates = true}}};
 	const struct ws_option own[] = {
-		{"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
+		{"update", 'u', WS_OPTION_LIST, &l.update, "NAME",
 			"pin again: torch, cuda, a package, or 'all'"},
 	};
 	const struct ws_usage usage = {
 		.command = "lock",
 		.summary = "Pins sources, kits and torch wheels in the file beside the matrix.",
-		.options = own,
-		.option_count = WS_LEN(own),
+		WS_OPTIONS(own),
 	};
-	ws_words words = {0};
-	if (!ws_selecting_options(s, &l->selecting, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &l.selecting, &usage, err)) {
 		return false;
 	}
-	l->selecting.options.forget = l->update.at;
-	l->selecting.options.forget_count = l->update.len;
-	l->selecting.options.resolve = true;
-	l->selecting.options.builds_elsewhere = true;
-	l->selecting.options.candidates = true;
-	return ws_selecting_finish(s, &l->selecting, &words, err);
-}
-
-bool
-ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
-{
-	struct locking l = {.selecting.whole = true};
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_context ctx;
-	struct ws_selection sel;
-	if (!parse_lock(s, &l, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	if (!ws_selecting_plan(s, &l.selecting, true, a, &ctx, &sel, err)) {
+	l.selecting.options.forget = l.update.at;
+	l.selecting.options.forget_count = l.update.len;
+	if (!ws_selecting_finish(s, &l.selecting, err)
+		|| !ws_selecting_plan(s, &l.selecting, true, err)) {
 		return false;
 	}
-	struct ws_supplies supplies;
-	struct resolved resolved = {0};
-	ws_supplies_open(&supplies, &sel.plan, a);
-	if (!resolve_supplies(
-			s, &ctx, &sel, &supplies, l.update.len > 0, ws_resolve_outside, &resolved, err)) {
+	ws_supplies_open(&l.supplies, &l.selecting.sel.plan, s->a);
+	if (!resolve_supplies(s, &l, ws_resolve_outside, err)) {
 		return false;
 	}
-	const struct ws_lock *lock = &sel.pins.lock;
+	const struct ws_pins *pins = &l.selecting.sel.pins;
+	const struct ws_lock *lock = &pins->lock;
 	size_t wheels = lock->prebuilt.len;
-	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", sel.pins.path,
+	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", pins->path,
 		lock->sources.len, lock->cuda.len, lock->torch.len,
-		wheels ? ws_arena_printf(a, ", %zu prebuilt wheels", wheels) : "",
-		resolved.changed ? "" : ", as before");
+		wheels ? ws_arena_printf(s->a, ", %zu prebuilt wheels", wheels) : "",
+		l.changed ? "" : ", as before");
 	return true;
 }

@@ -18,6 +18,7 @@ struct printing {
 };
 
 #define LINE(p, ...) ws_page_line(&(p)->page, WS_PAGE_PLAIN, __VA_ARGS__)
+#define ROW(p, label, ...) ws_page_row(&(p)->page, label, __VA_ARGS__)
 #define ADVICE(p, ...) ws_page_line(&(p)->page, WS_PAGE_ADVICE, __VA_ARGS__)
 
 static const char *
@@ -42,40 +43,18 @@ joined(const char *const *texts, size_t count, size_t most, struct ws_arena *a)
 }
 
 static void
-print_subject(struct printing *p, const struct ws_wheel_facts *f)
-{
-	static const char *const kinds[] = {"wheel", "package", "library"};
-	ws_page_label(&p->page, kinds[f->kind]);
-	LINE(p, "%s", f->subject);
-	if (f->zip && f->zip->entry_count > 0) {
-		LINE(p, "%s, %zu entries, %s unpacked", size_text(f->size_bytes, p->a), f->zip->entry_count,
-			size_text(f->zip->content_bytes, p->a));
-	}
-	if (f->zip && f->zip->descriptor_count > 0) {
-		ADVICE(p, "%zu data descriptors, the first at '%s': some indexes refuse them",
-			f->zip->descriptor_count, f->zip->descriptor);
-	}
-	if (!f->is_whole && f->read_bytes < f->size_bytes) {
-		ADVICE(p, "%s were read: no digest was recomputed, no library opened (--whole)",
-			size_text(f->read_bytes, p->a));
-	}
-}
-
-static void
 print_names(struct printing *p, const struct ws_wheel_facts *f)
 {
 	const struct ws_wheel_name *name = f->name;
 	const struct ws_metadata_info *metadata = f->metadata;
 	if (name) {
-		ws_page_label(&p->page, "file name");
-		LINE(p, "%s %s  %s  %s  %s", name->distribution, name->version.text,
+		ROW(p, "file name", "%s %s  %s  %s  %s", name->distribution, name->version.text,
 			joined(name->pythons, name->python_count, 8, p->a),
 			joined(name->abis, name->abi_count, 8, p->a),
 			joined(name->platforms, name->platform_count, 8, p->a));
 	}
 	if (f->wheel) {
-		ws_page_label(&p->page, "WHEEL");
-		LINE(p, "%s", joined(f->wheel->tags, f->wheel->tag_count, 8, p->a));
+		ROW(p, "WHEEL", "%s", joined(f->wheel->tags, f->wheel->tag_count, 8, p->a));
 		LINE(p, "made by %s", f->wheel->generator ? f->wheel->generator : "?");
 	}
 	if (metadata) {
@@ -83,78 +62,11 @@ print_names(struct printing *p, const struct ws_wheel_facts *f)
 		for (size_t i = 0; i < metadata->require_count; i++) {
 			requires[i] = metadata->requires[i].text;
 		}
-		ws_page_label(&p->page, "METADATA");
-		LINE(p, "%s %s  Python %s", metadata->name, metadata->version.text,
+		ROW(p, "METADATA", "%s %s  Python %s", metadata->name, metadata->version.text,
 			metadata->requires_python ? metadata->requires_python : "any");
 		if (metadata->require_count > 0) {
 			LINE(p, "requires %s", joined(requires, metadata->require_count, 12, p->a));
 		}
-	}
-}
-
-static void
-print_record(struct printing *p, const struct ws_wheel_facts *f)
-{
-	if (!f->record) {
-		return;
-	}
-	ws_page_label(&p->page, "RECORD");
-	if (f->is_whole) {
-		LINE(p, "%zu lines, %zu digests recomputed and right", f->record->line_count,
-			f->record->hashed_count);
-	} else {
-		LINE(p, "%zu lines", f->record->line_count);
-	}
-	if (f->record->outside_count > 0) {
-		LINE(p, "%zu files outside of site-packages, not read", f->record->outside_count);
-	}
-}
-
-static void
-print_python(struct printing *p, const struct ws_module_facts *m)
-{
-	const char *named =
-		m->python_suffix ? ws_arena_printf(p->a, ", named for %s", m->python_suffix) : "";
-	if (m->python == WS_PYTHON_STABLE) {
-		LINE(p, "Python: stable ABI of %s%s", m->python_since, named);
-	} else if (m->python == WS_PYTHON_VERSION) {
-		LINE(p, "Python: of one version%s; %zu of %zu names are not in the stable ABI", named,
-			m->python_outside_count, m->python_name_count);
-	} else {
-		LINE(p, "Python: none%s", named);
-	}
-}
-
-static void
-print_torch(struct printing *p, const struct ws_module_facts *m)
-{
-	if (m->torch == WS_TORCH_CXX) {
-		const char *abi = ws_cxx11abi_words[m->cxx11abi];
-		LINE(p, "torch: C++ names, cxx11abi %s", abi[0] ? abi : "unsaid");
-	} else if (m->torch == WS_TORCH_STABLE) {
-		LINE(p, "torch: stable ABI, %s",
-			m->torch_since ? ws_arena_printf(p->a, "%s or newer", m->torch_since)
-						   : "newer than any that is known");
-	}
-	if (m->internals) {
-		LINE(p, "pybind11: %s", m->internals);
-	}
-}
-
-static void
-print_system(struct printing *p, const struct ws_module_facts *m)
-{
-	const char *glibc = m->floor.asked[WS_FLOOR_GLIBC].text;
-	const char *cxx = m->floor.asked[WS_FLOOR_GLIBCXX].text, *outside = m->floor.outside;
-	LINE(p, "needs %s",
-		m->needed_count ? joined(m->needed, m->needed_count, 30, p->a) : "no library");
-	if (m->rpath || m->runpath) {
-		LINE(p, "%s %s", m->runpath ? "RUNPATH" : "RPATH", m->runpath ? m->runpath : m->rpath);
-	}
-	if (m->platform) {
-		LINE(p, "glibc %s%s: %s%s%s", glibc ? glibc : "any",
-			cxx ? ws_arena_printf(p->a, ", GLIBCXX %s", cxx) : "", m->platform,
-			outside ? ", for the sake of " : "", outside ? outside : "");
 	}
 }
 
@@ -184,25 +96,54 @@ print_gpu_code(struct printing *p, const struct ws_module_facts *m)
 			ws_same(image->section, WS_FATBIN_SECTION) ? "" : ", not linked");
 		sum = (struct ws_image_facts){0};
 	}
-	if (m->gpu_refused) {
-		ADVICE(p, "%s", m->gpu_refused);
-	}
 }
 
 static void
 print_module(struct printing *p, const struct ws_module_facts *m)
 {
-	ws_page_label(&p->page, "module");
-	LINE(p, "%s", m->name);
+	ROW(p, "module", "%s", m->name);
 	LINE(p, "%s, %s", m->machine ? m->machine : "not a library", size_text(m->size_bytes, p->a));
 	if (m->refused) {
 		ADVICE(p, "%s", m->refused);
 		return;
 	}
-	print_system(p, m);
-	print_torch(p, m);
-	print_python(p, m);
+	const char *glibc = m->floor.asked[WS_FLOOR_GLIBC].text;
+	const char *cxx = m->floor.asked[WS_FLOOR_GLIBCXX].text, *outside = m->floor.outside;
+	LINE(p, "needs %s",
+		m->needed_count ? joined(m->needed, m->needed_count, 30, p->a) : "no library");
+	if (m->rpath || m->runpath) {
+		LINE(p, "%s %s", m->runpath ? "RUNPATH" : "RPATH", m->runpath ? m->runpath : m->rpath);
+	}
+	if (m->platform) {
+		LINE(p, "glibc %s%s: %s%s%s", glibc ? glibc : "any",
+			cxx ? ws_arena_printf(p->a, ", GLIBCXX %s", cxx) : "", m->platform,
+			outside ? ", for the sake of " : "", outside ? outside : "");
+	}
+	if (m->torch == WS_TORCH_CXX) {
+		const char *abi = ws_cxx11abi_words[m->cxx11abi];
+		LINE(p, "torch: C++ names, cxx11abi %s", abi[0] ? abi : "unsaid");
+	} else if (m->torch == WS_TORCH_STABLE) {
+		LINE(p, "torch: stable ABI, %s",
+			m->torch_since ? ws_arena_printf(p->a, "%s or newer", m->torch_since)
+						   : "newer than any that is known");
+	}
+	if (m->internals) {
+		LINE(p, "pybind11: %s", m->internals);
+	}
+	const char *named =
+		m->python_suffix ? ws_arena_printf(p->a, ", named for %s", m->python_suffix) : "";
+	if (m->python == WS_PYTHON_STABLE) {
+		LINE(p, "Python: stable ABI of %s%s", m->python_since, named);
+	} else if (m->python == WS_PYTHON_VERSION) {
+		LINE(p, "Python: of one version%s; %zu of %zu names are not in the stable ABI", named,
+			m->python_outside_count, m->python_name_count);
+	} else {
+		LINE(p, "Python: none%s", named);
+	}
 	print_gpu_code(p, m);
+	if (m->gpu_refused) {
+		ADVICE(p, "%s", m->gpu_refused);
+	}
 	if (m->cpu) {
 		ADVICE(p,
 			"code for CPUs with %s, and nothing asks whether this one has it: on others it ends "
@@ -216,40 +157,56 @@ print_module(struct printing *p, const struct ws_module_facts *m)
 }
 
 static void
-print_problems(struct printing *p, const struct ws_wheel_facts *f)
-{
-	size_t count = f->problems.count, shown = f->problems.kept.len;
-	ws_page_label(&p->page, "verdict");
-	LINE(p, "%s",
-		count == 0 && !f->is_whole ? "sound, as far as it was read"
-			: count == 0           ? "sound: no problem was found in the wheel itself"
-			: count == 1           ? "wrong"
-								   : ws_arena_printf(p->a, "wrong in %zu ways", count));
-	for (size_t i = 0; i < shown; i++) {
-		const struct ws_wheel_problem *problem = &f->problems.kept.at[i];
-		ws_page_line(&p->page, WS_PAGE_WRONG, "%s: %s", problem->about, problem->text);
-	}
-	if (count > shown) {
-		ws_page_line(&p->page, WS_PAGE_WRONG, "and %zu more", count - shown);
-	}
-}
-
-static void
 print_page(const struct ws_wheel_facts *f, const struct ws_out *out)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct printing p = {ws_page_begin(out, 0), a};
-	print_subject(&p, f);
+	static const char *const kinds[] = {"wheel", "package", "library"};
+	ROW(&p, kinds[f->kind], "%s", f->subject);
+	if (f->zip && f->zip->entry_count > 0) {
+		LINE(&p, "%s, %zu entries, %s unpacked", size_text(f->size_bytes, p.a), f->zip->entry_count,
+			size_text(f->zip->content_bytes, p.a));
+	}
+	if (f->zip && f->zip->descriptor_count > 0) {
+		ADVICE(&p, "%zu data descriptors, the first at '%s': some indexes refuse them",
+			f->zip->descriptor_count, f->zip->descriptor);
+	}
+	if (!f->is_whole && f->read_bytes < f->size_bytes) {
+		ADVICE(&p, "%s were read: no digest was recomputed, no library opened (--whole)",
+			size_text(f->read_bytes, p.a));
+	}
 	print_names(&p, f);
-	print_record(&p, f);
+	if (f->record) {
+		ws_page_label(&p.page, "RECORD");
+		if (f->is_whole) {
+			LINE(&p, "%zu lines, %zu digests recomputed and right", f->record->line_count,
+				f->record->hashed_count);
+		} else {
+			LINE(&p, "%zu lines", f->record->line_count);
+		}
+		if (f->record->outside_count > 0) {
+			LINE(&p, "%zu files outside of site-packages, not read", f->record->outside_count);
+		}
+	}
 	if (f->platform && f->kind != WS_FACTS_LIBRARY) {
-		ws_page_label(&p.page, "platform");
-		LINE(&p, "%s is what its modules allow", f->platform);
+		ROW(&p, "platform", "%s is what its modules allow", f->platform);
 	}
 	for (size_t i = 0; i < f->module_count; i++) {
 		print_module(&p, &f->modules[i]);
 	}
-	print_problems(&p, f);
+	size_t count = f->problems.count, shown = f->problems.kept.len;
+	ROW(&p, "verdict", "%s",
+		count == 0 && !f->is_whole ? "sound, as far as it was read"
+			: count == 0           ? "sound: no problem was found in the wheel itself"
+			: count == 1           ? "wrong"
+								   : ws_arena_printf(p.a, "wrong in %zu ways", count));
+	for (size_t i = 0; i < shown; i++) {
+		const struct ws_wheel_problem *problem = &f->problems.kept.at[i];
+		ws_page_line(&p.page, WS_PAGE_WRONG, "%s: %s", problem->about, problem->text);
+	}
+	if (count > shown) {
+		ws_page_line(&p.page, WS_PAGE_WRONG, "and %zu more", count - shown);
+	}
 }
 
 struct inspecting {
@@ -257,58 +214,10 @@ struct inspecting {
 	const char *subject; /* as typed */
 	const char *python;
 	bool whole;
-	struct ws_scratch scratch;
+	const char *folder; /* for the child */
 	struct ws_facts_order order;
 	const struct ws_wheel_facts *facts;
 };
-
-static bool
-parse(struct inspecting *i, int argc, const char *const *argv, struct ws_err *err)
-{
-	const struct ws_option options[] = {
-		{"python", 0, WS_OPTION_TEXT, &i->python, "PATH",
-			"a package installed for this Python: 3.12, a path"},
-		{"whole", 0, WS_OPTION_FLAG, &i->whole, NULL,
-			"download the wheel at a URL and read all of it"},
-	};
-	struct ws_usage usage = {
-		.command = "inspect",
-		.synopsis = "WHEEL | FILE.so | URL [--whole]\nPACKAGE --python PATH",
-		.summary = "Says what a wheel is: names, RECORD, each library with its ABI, GPU code and\n"
-				   "the systems it loads on. Of a wheel at a URL a few kB are read.\n"
-				   "Exits 0, or 1 when something is wrong with it.",
-		.options = options,
-		.option_count = WS_LEN(options),
-		.least = 1,
-		.most = 1,
-	};
-	ws_words words = {0};
-	if (!ws_command_options(i->s, &usage, argc, argv, &words, err)) {
-		return false;
-	}
-	i->subject = words.at[0];
-	return true;
-}
-
-/* Export lists that date the stable names of Python and torch. */
-static bool
-find_lists(struct inspecting *i, struct ws_err *err)
-{
-	struct ws_session *s = i->s;
-	ws_list_paths stable = {0}, torch = {0};
-	if (!ws_torch_dependencies(s->data.facts, NULL, s->a, &stable, err)) {
-		return false;
-	}
-	for (size_t k = 0; k < s->facts.torch_count; k++) {
-		const char *file = ws_arena_printf(s->a, "torch-%s.zst", s->facts.torch[k].version.text);
-		const char *path = ws_path_join(s->a, s->data.facts, "exports", file, NULL);
-		if (ws_fs_exists(path)) {
-			*ws_vec_push(&torch, s->a) = path;
-		}
-	}
-	i->order.lists = (struct ws_facts_lists){stable.at, stable.len, torch.at, torch.len};
-	return true;
-}
 
 /* Has the child collect the facts of i->order. */
 static bool
@@ -316,7 +225,7 @@ collect(struct inspecting *i, struct ws_err *err)
 {
 	const struct ws_judge_order order = {.facts = &i->order};
 	struct ws_wheel_verdict verdict;
-	if (!ws_judge_now(&order, i->s->program, i->scratch.path, i->s->a, &verdict, err)) {
+	if (!ws_judge_now(&order, i->s->program, i->folder, i->s->a, &verdict, err)) {
 		return false;
 	}
 	i->facts = verdict.facts;
@@ -326,32 +235,25 @@ collect(struct inspecting *i, struct ws_err *err)
 /* ---- a wheel at a URL ---- */
 
 static bool
-download(struct inspecting *i, const struct ws_index_file *file, struct ws_err *err)
-{
-	struct ws_session *s = i->s;
-	const char *path = ws_path_join(s->a, i->scratch.path, "whole.whl", NULL);
-	struct ws_download one = {
-		.url = file->url,
-		.path = path,
-		.partial = ws_path_join(s->a, i->scratch.path, "whole.part", NULL),
-	};
-	i->order.name = file->name;
-	i->order.path = path;
-	return ws_download_all(s->fetch.http, &one, 1, err) && collect(i, err);
-}
-
-static bool
 inspect_url(struct inspecting *i, struct ws_err *err)
 {
 	struct ws_session *s = i->s;
 	struct ws_wheel_facts *facts = WS_NEW(s->a, struct ws_wheel_facts);
 	struct ws_index_file file = {
 		.url = i->subject, .name = ws_url_file_name(i->subject, s->a), .sha256 = ""};
-	if (!ws_session_open_net(s, NULL, 0, false, err)) {
+	if (!ws_session_open_net(s, NULL, false, err)) {
 		return false;
 	}
 	if (i->whole) {
-		return download(i, &file, err);
+		const char *path = ws_path_join(s->a, i->folder, "whole.whl", NULL);
+		struct ws_download one = {
+			.url = file.url,
+			.path = path,
+			.partial = ws_path_join(s->a, i->folder, "whole.part", NULL),
+		};
+		i->order.name = file.name;
+		i->order.path = path;
+		return ws_download_all(s->fetch.http, &one, 1, err) && collect(i, err);
 	}
 	i->facts = facts;
 	return ws_wheel_facts_get(&s->fetch, &file, s->a, facts, err);
@@ -402,53 +304,72 @@ inspect_file(struct inspecting *i, struct ws_err *err)
 }
 
 static bool
-print_facts(struct inspecting *i, struct ws_err *err)
-{
-	struct ws_session *s = i->s;
-	if (s->globals.json) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		ws_table_text(&ws_wheel_facts_table, i->facts, WS_JSON_PRETTY, &text);
-		ws_out_result(&s->out, "%s", ws_buf_text(&text));
-	} else {
-		print_page(i->facts, &s->out);
-	}
-	*err = (struct ws_err){.kind = WS_ERR_NEGATIVE};
-	return !i->facts->wrong;
-}
-
-static bool
 inspect(struct inspecting *i, struct ws_err *err)
 {
 	struct ws_session *s = i->s;
+	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
 	bool url = ws_starts_with(i->subject, "https://") || ws_starts_with(i->subject, "http://");
+	ws_list_paths stable = {0}, torch = {0};
 	if (i->whole && !url) {
 		return ws_err_set(err, WS_ERR_USAGE, "--whole is for a URL; a file is always read whole");
 	}
 	if (i->python && url) {
 		return ws_err_set(err, WS_ERR_USAGE, "--python is for an installed package, not for a URL");
 	}
-	if (!ws_session_open_store(s, false, err) || !find_lists(i, err)
+	if (!ws_session_open_store(s, false, err)
+		|| !ws_torch_dependencies(s->data.facts, NULL, s->a, &stable, err)
 		|| !ws_scratch_make(
-			ws_store_path(&s->store, s->a, "partial"), "inspect-", s->a, &i->scratch, err)) {
+			ws_store_path(&s->store, s->a, "partial"), "inspect-", s->a, &scratch, err)) {
 		return false;
 	}
+	for (size_t k = 0; k < s->facts.torch_count; k++) {
+		const char *file = ws_arena_printf(s->a, "torch-%s.zst", s->facts.torch[k].version.text);
+		const char *path = ws_path_join(s->a, s->data.facts, "exports", file, NULL);
+		if (ws_fs_exists(path)) {
+			*ws_vec_push(&torch, s->a) = path;
+		}
+	}
+	/* Export lists that date the stable names of Python and torch. */
+	i->order.lists = (struct ws_facts_lists){stable.at, stable.len, torch.at, torch.len};
+	i->folder = scratch.path;
 	bool fine = url ? inspect_url(i, err)
 		: i->python ? inspect_package(i, err)
 					: inspect_file(i, err);
-	if (ws_stop_asked(&s->stop)) {
-		return ws_stop_err(&s->stop, err);
-	}
-	return fine && print_facts(i, err);
+	return ws_stop_asked(&s->stop) ? ws_stop_err(&s->stop, err) : fine;
 }
 
 bool
-ws_cmd_inspect(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_inspect(struct ws_session *s, struct ws_err *err)
 {
 	struct inspecting i = {.s = s};
-	if (!parse(&i, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
+	const struct ws_option options[] = {
+		{"python", 0, WS_OPTION_TEXT, &i.python, "PATH",
+			"a package installed for this Python: 3.12, a path"},
+		{"whole", 0, WS_OPTION_FLAG, &i.whole, NULL,
+			"download the wheel at a URL and read all of it"},
+	};
+	struct ws_usage usage = {
+		.command = "inspect",
+		.synopsis = "WHEEL | FILE.so | URL [--whole]\nPACKAGE --python PATH",
+		.summary = "Says what a wheel is: names, RECORD, each library with its ABI, GPU code and\n"
+				   "the systems it loads on. Of a wheel at a URL a few kB are read.\n"
+				   "Exits 0, or 1 when something is wrong with it.",
+		WS_OPTIONS(options),
+		.least = 1,
+		.most = 1,
+	};
+	if (!ws_command_options(s, &usage, err)) {
+		return false;
 	}
-	bool fine = inspect(&i, err);
-	ws_scratch_drop(&i.scratch);
-	return fine;
+	i.subject = s->words.at[0];
+	if (!inspect(&i, err)) {
+		return false;
+	}
+	if (s->globals.json) {
+		ws_session_print_json(s, &ws_wheel_facts_table, i.facts);
+	} else {
+		print_page(i.facts, &s->out);
+	}
+	*err = (struct ws_err){.kind = WS_ERR_NEGATIVE};
+	return !i.facts->wrong;
 }

@@ -53,8 +53,7 @@ check_cluster(const struct ws_session *s, const struct planning *p, struct ws_er
 }
 
 static bool
-parse(
-	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
+parse(struct ws_session *s, struct planning *p, struct ws_err *err)
 {
 	const struct ws_option own[] = {
 		{"against", 0, WS_OPTION_TEXT, &p->selecting.against, "INDEX",
@@ -73,12 +72,10 @@ parse(
 	const struct ws_usage usage = {
 		.command = "plan",
 		.summary = "Shows the decision about every cell, why, and what it costs.",
-		.options = own,
-		.option_count = WS_LEN(own),
+		WS_OPTIONS(own),
 	};
-	ws_words words = {0};
-	return ws_selecting_options(s, &p->selecting, &usage, argc, argv, &words, err)
-		&& check_cluster(s, p, err) && ws_selecting_finish(s, &p->selecting, &words, err);
+	return ws_selecting_options(s, &p->selecting, &usage, err) && check_cluster(s, p, err)
+		&& ws_selecting_finish(s, &p->selecting, err);
 }
 
 /* --strict: an exclusion is a mistake unless the matrix itself demands it. */
@@ -96,65 +93,10 @@ check_strict(const struct ws_plan *plan, struct ws_err *err)
 	return true;
 }
 
-static void
-write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf *text)
-{
-	size_t jobs = ws_plan_github_write(plan, text);
-	if (jobs > WS_GITHUB_JOBS) {
-		ws_out_warn(&s->out,
-			"these are %zu jobs, and GitHub takes %d at most: plan parts with --shard", jobs,
-			WS_GITHUB_JOBS);
-	}
-}
-
-/* Others may read the job, so logins are left out. */
-static void
-warn_of_logins(const struct ws_session *s)
-{
-	bool left_out = false;
-	for (size_t i = 0; i < s->globals.indexes.len; i++) {
-		left_out = left_out || ws_url_has_login(s->globals.indexes.at[i]);
-	}
-	if (left_out) {
-		ws_out_warn(&s->out,
-			"the job leaves out an index with a login: set WHEELSMITH_INDEX where its "
-			"tasks run");
-	}
-}
-
 static bool
-write_cluster(const struct ws_session *s, const struct planning *p, const struct ws_plan *plan,
-	struct ws_buf *text, struct ws_err *err)
+print(struct ws_session *s, const struct planning *p, struct ws_err *err)
 {
-	const struct ws_cluster cluster = {
-		.tasks = job_tasks(p),
-		.cores = p->selecting.jobs,
-		.memory_bytes = p->selecting.memory_bytes,
-		.build = ws_selecting_command_elsewhere(s, &p->selecting, "build"),
-		.lock = ws_selecting_command_elsewhere(s, &p->selecting, "lock"),
-	};
-	char *plain = ws_arena_strdup(s->a, cluster.build);
-	ws_utf8_make_plain(plain, false);
-	if (strcmp(plain, cluster.build) != 0) { /* YAML ends a line at U+0085, U+2028 and U+2029 too */
-		return ws_err_set(err, WS_ERR_USAGE,
-			"a job cannot name a file with control characters, or one that is not UTF-8");
-	}
-	warn_of_logins(s);
-	(p->slurm ? ws_plan_slurm_write : ws_plan_kubernetes_write)(plan, &cluster, text);
-	return true;
-}
-
-static unsigned
-columns(const struct ws_session *s)
-{
-	struct ws_out here = ws_out_standard(&s->env);
-	return isatty(STDOUT_FILENO) ? (here.width ? here.width : s->out.width) : 0;
-}
-
-static bool
-print(struct ws_session *s, const struct planning *p, const struct ws_selection *sel,
-	struct ws_err *err)
-{
+	const struct ws_selection *sel = &p->selecting.sel;
 	WS_AUTO_BUF struct ws_buf text = {0};
 	if (p->why) {
 		const struct ws_cell *cell = ws_plan_find(&sel->plan, p->why, err);
@@ -166,32 +108,58 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 		ws_cures_word(s, &cures);
 		ws_buf_puts(&text, cures.cure);
 	} else if (p->github) {
-		write_jobs(s, &sel->plan, &text);
-	} else if (job_tasks(p) > 0) {
-		if (!write_cluster(s, p, &sel->plan, &text, err)) {
-			return false;
+		size_t jobs = ws_plan_github_write(&sel->plan, &text);
+		if (jobs > WS_GITHUB_JOBS) {
+			ws_out_warn(&s->out,
+				"these are %zu jobs, and GitHub takes %d at most: plan parts with --shard", jobs,
+				WS_GITHUB_JOBS);
 		}
+	} else if (job_tasks(p) > 0) {
+		const struct ws_cluster cluster = {
+			.tasks = job_tasks(p),
+			.cores = p->selecting.jobs,
+			.memory_bytes = p->selecting.memory_bytes,
+			.build = ws_selecting_command(s, &p->selecting, "build", true),
+			.lock = ws_selecting_command(s, &p->selecting, "lock", true),
+		};
+		char *plain = ws_arena_strdup(s->a, cluster.build);
+		ws_utf8_make_plain(plain, false);
+		/* YAML ends a line at U+0085, U+2028 and U+2029 too. */
+		if (strcmp(plain, cluster.build) != 0) {
+			return ws_err_set(err, WS_ERR_USAGE,
+				"a job cannot name a file with control characters, or one that is not UTF-8");
+		}
+		/* Others may read the job, so logins are left out. */
+		bool left_out = false;
+		for (size_t i = 0; i < s->globals.indexes.len; i++) {
+			left_out = left_out || ws_url_has_login(s->globals.indexes.at[i]);
+		}
+		if (left_out) {
+			ws_out_warn(&s->out,
+				"the job leaves out an index with a login: set WHEELSMITH_INDEX where its "
+				"tasks run");
+		}
+		(p->slurm ? ws_plan_slurm_write : ws_plan_kubernetes_write)(&sel->plan, &cluster, &text);
 	} else if (s->globals.json) {
 		ws_plan_json_write(&sel->plan, &text);
 	} else {
-		ws_plan_table_write(&sel->plan, columns(s), &text);
+		struct ws_out here = ws_out_standard(&s->env);
+		ws_plan_table_write(&sel->plan,
+			isatty(STDOUT_FILENO) ? (here.width ? here.width : s->out.width) : 0, &text);
 	}
 	ws_out_result(&s->out, "%s", ws_buf_text(&text));
 	return true;
 }
 
 bool
-ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_plan(struct ws_session *s, struct ws_err *err)
 {
 	struct planning p = {.selecting.options.candidates = true};
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_context ctx;
-	struct ws_selection sel;
-	if (!parse(s, &p, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
+	if (!parse(s, &p, err)) {
+		return false;
 	}
 	p.selecting.options.resolve = p.resolve;
 	p.selecting.options.builds_elsewhere = p.github || job_tasks(&p) > 0;
-	return ws_selecting_plan(s, &p.selecting, p.resolve, a, &ctx, &sel, err)
-		&& print(s, &p, &sel, err) && (!p.strict || check_strict(&sel.plan, err));
+	return ws_selecting_plan(s, &p.selecting, p.resolve, err) && print(s, &p, err)
+		&& (!p.strict || check_strict(&p.selecting.sel.plan, err));
 }

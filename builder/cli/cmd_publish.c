@@ -17,8 +17,7 @@ struct publishing {
 };
 
 static bool
-parse(struct ws_session *s, struct ws_publish_options *o, int argc, const char *const *argv,
-	struct ws_err *err)
+parse(struct ws_session *s, struct ws_publish_options *o, struct ws_err *err)
 {
 	const struct ws_option rows[] = {
 		{"to", 0, WS_OPTION_TEXT, &o->to, "TARGET", "a folder, or s3://BUCKET/PREFIX"},
@@ -52,11 +51,12 @@ parse(struct ws_session *s, struct ws_publish_options *o, int argc, const char *
 		.summary =
 			"Makes or extends a package index of static files for any web server. Publishes\n"
 			"all wheels or none; the same wheels again change nothing.",
-		.options = rows,
-		.option_count = WS_LEN(rows),
+		WS_OPTIONS(rows),
 		.most = 1000,
 	};
-	return ws_command_options(s, &usage, argc, argv, &o->sources, err);
+	bool given = ws_command_options(s, &usage, err);
+	o->sources = s->words;
+	return given;
 }
 
 /* ---- object stores ---- */
@@ -133,7 +133,7 @@ publish_to_store(struct publishing *p, struct ws_index_outcome *outcome, struct 
 	struct ws_session *s = p->s;
 	WS_AUTO_SCRATCH struct ws_scratch work = {.fd = -1};
 	struct ws_bucket bucket;
-	return ws_session_open_net(s, NULL, 0, false, err) && open_bucket(s, &p->o, &bucket, err)
+	return ws_session_open_net(s, NULL, false, err) && open_bucket(s, &p->o, &bucket, err)
 		&& ws_scratch_make(
 			ws_path_join(s->a, s->store.path, "partial", NULL), "publish-", s->a, &work, err)
 		&& ws_index_publish_stored(&bucket, &p->order, work.path, s->a, outcome, err);
@@ -190,14 +190,6 @@ static const struct ws_field report_fields[] = {
 		"files and links not made by publishing, moved to .stray"),
 };
 const struct ws_table ws_publish_report_table = {NULL, report_fields, WS_LEN(report_fields)};
-
-static void
-print_json(const struct publishing *p, const struct ws_index_outcome *o)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_table_text(&ws_publish_report_table, &(struct report){p->o.to, *o}, WS_JSON_PRETTY, &text);
-	ws_out_result(&p->s->out, "%s", ws_buf_text(&text));
-}
 
 static const char *
 plural_s(size_t count)
@@ -292,7 +284,12 @@ publish(struct publishing *p, struct ws_err *err)
 	ws_sign_key_drop(key);
 	ws_sign_key_drop(trust);
 	if (done) {
-		(p->s->globals.json ? print_json : print)(p, &outcome);
+		if (p->s->globals.json) {
+			ws_session_print_json(
+				p->s, &ws_publish_report_table, &(struct report){p->o.to, outcome});
+		} else {
+			print(p, &outcome);
+		}
 	}
 	return done;
 }
@@ -308,29 +305,20 @@ roll_back(struct publishing *p, struct ws_err *err)
 	return true;
 }
 
-static bool
-make_key(struct publishing *p, struct ws_err *err)
-{
-	if (!ws_sign_key_make(p->o.new_key, err)) {
-		return false;
-	}
-	ws_out_note(&p->s->out, "keep '%s' secret; give '%s.pub' to those who check\n", p->o.new_key,
-		p->o.new_key);
-	return true;
-}
-
 bool
-ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_publish(struct ws_session *s, struct ws_err *err)
 {
 	struct publishing p = {.s = s};
-	if (!parse(s, &p.o, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	if (!ws_publish_options_check(&p.o, s->a, err)) {
+	if (!parse(s, &p.o, err) || !ws_publish_options_check(&p.o, s->a, err)) {
 		return false;
 	}
 	if (p.o.new_key) {
-		return make_key(&p, err);
+		if (!ws_sign_key_make(p.o.new_key, err)) {
+			return false;
+		}
+		ws_out_note(&p.s->out, "keep '%s' secret; give '%s.pub' to those who check\n", p.o.new_key,
+			p.o.new_key);
+		return true;
 	}
 	if (!ws_session_open_store(s, false, err)) {
 		return false;

@@ -1,7 +1,7 @@
 /* cmd_recipe_check.c - `wheelsmith recipe check`: compares recipes with their sources. Problems go
  * to stderr when they are found, results to stdout. */
 #include "base/fs.h"
-#include "cli/cmd_recipe.h"
+#include "cli/session.h"
 #include "config/recipe.h"
 #include "fetch/source.h"
 #include "recipe/recipe_view.h"
@@ -125,7 +125,7 @@ static bool
 open_means(struct checking *c, struct ws_err *err)
 {
 	struct ws_session *s = c->s;
-	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, !c->fetch, err)) {
+	if (!ws_session_open_net(s, NULL, !c->fetch, err)) {
 		return false;
 	}
 	c->means = s->fetch;
@@ -475,7 +475,6 @@ fill_lists(const struct subject *x, struct recipe_row *row, struct ws_arena *a)
 static void
 print_json(const struct checking *c)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
 	struct recipe_row *rows = WS_NEW_N(c->s->a, struct recipe_row, c->count);
 	for (size_t i = 0; i < c->count; i++) {
 		const struct subject *x = &c->subjects[i];
@@ -491,8 +490,7 @@ print_json(const struct checking *c)
 		fill_lists(x, &rows[i], c->s->a);
 	}
 	const struct result result = {rows, c->count};
-	ws_table_text(&ws_recipe_check_table, &result, WS_JSON_PRETTY, &text);
-	ws_out_result(&c->s->out, "%s", ws_buf_text(&text));
+	ws_session_print_json(c->s, &ws_recipe_check_table, &result);
 }
 
 /* The exit code is that of the problems, if all are of one kind. */
@@ -526,8 +524,9 @@ print_checked(const struct checking *c, const struct subject *x)
 }
 
 static bool
-check_all(struct checking *c, const ws_words *files, struct ws_err *err)
+check_all(struct checking *c, struct ws_err *err)
 {
+	const ws_words *files = &c->s->words;
 	struct ws_arena *a = c->s->a;
 	c->subjects = WS_NEW_N(a, struct subject, files->len);
 	c->count = files->len;
@@ -562,7 +561,7 @@ check_all(struct checking *c, const ws_words *files, struct ws_err *err)
 }
 
 bool
-ws_cmd_recipe_check(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_recipe_check(struct ws_session *s, struct ws_err *err)
 {
 	struct checking c = {.s = s};
 	const struct ws_option options[] = {
@@ -575,14 +574,9 @@ ws_cmd_recipe_check(struct ws_session *s, int argc, const char *const *argv, str
 			"Compares recipes with their sources, if those are in the store: looks up every\n"
 			"path, pattern, folder and package that a recipe names, and applies patches.\n"
 			"Compiles no file. Reports all problems.",
-		.options = options,
-		.option_count = WS_LEN(options),
+		WS_OPTIONS(options),
 		.least = 1,
 		.most = UINT_MAX,
 	};
-	ws_words files = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &files, err)) {
-		return false;
-	}
-	return check_all(&c, &files, err);
+	return ws_command_options(s, &usage, err) && check_all(&c, err);
 }

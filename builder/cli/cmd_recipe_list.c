@@ -1,5 +1,5 @@
 /* cmd_recipe_list.c - `wheelsmith recipe list`: a line for each recipe that a build would find. */
-#include "cli/cmd_recipe.h"
+#include "cli/session.h"
 
 struct row {
 	const char *name, *version, *binding, *torch, *archs, *license, *path;
@@ -98,7 +98,7 @@ list_recipes(struct ws_session *s, const char *only, struct listing *listing, st
 }
 
 bool
-ws_cmd_recipe_list(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_recipe_list(struct ws_session *s, struct ws_err *err)
 {
 	struct listing listing = {0};
 	struct ws_usage usage = {
@@ -109,18 +109,15 @@ ws_cmd_recipe_list(struct ws_session *s, int argc, const char *const *argv, stru
 				   "are bound to, the torch and the architectures that it takes, licence.",
 		.most = 1,
 	};
-	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+	if (!ws_command_options(s, &usage, err)) {
 		return false;
 	}
-	const char *only = words.len > 0 ? ws_package_normal(words.at[0], s->a) : NULL;
+	const char *only = s->words.len > 0 ? ws_package_normal(s->words.at[0], s->a) : NULL;
 	if (!list_recipes(s, only, &listing, err)) {
 		return false;
 	}
 	if (s->globals.json) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		ws_table_text(&ws_recipe_list_table, &listing, WS_JSON_PRETTY, &text);
-		ws_out_result(&s->out, "%s", ws_buf_text(&text));
+		ws_session_print_json(s, &ws_recipe_list_table, &listing);
 		return true;
 	}
 	for (size_t i = 0; i < listing.count; i++) {

@@ -1,7 +1,7 @@
 /* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution and has its draft
  * written (draft/draft.h). */
 #include "base/fs.h"
-#include "cli/cmd_recipe.h"
+#include "cli/session.h"
 #include "config/values.h"
 #include "draft/draft.h"
 #include "fetch/source.h"
@@ -48,7 +48,7 @@ static bool
 find_newest(struct drafting *d, struct ws_err *err)
 {
 	struct ws_sdist_found found;
-	if (!ws_session_open_store(d->s, false, err) || !ws_session_open_net(d->s, NULL, 0, false, err)
+	if (!ws_session_open_net(d->s, NULL, false, err)
 		|| !ws_sdist_find(&d->s->fetch, d->name, NULL, d->s->a, &found, err)) {
 		return false;
 	}
@@ -220,7 +220,7 @@ draft_index(struct drafting *d, struct ws_err *err)
 {
 	struct ws_session *s = d->s;
 	struct ws_sdist_found found;
-	if (!ws_session_open_net(s, NULL, 0, false, err)) {
+	if (!ws_session_open_net(s, NULL, false, err)) {
 		return false;
 	}
 	if (!ws_sdist_find(&s->fetch, d->name, &d->version, s->a, &found, err)) {
@@ -252,7 +252,7 @@ draft_folder(struct drafting *d, struct ws_err *err)
 	}
 	const struct ws_source_spec spec = {
 		.kind = WS_SOURCE_FOLDER, .path = ws_arena_strdup(d->s->a, path)};
-	if (!ws_session_open_net(d->s, NULL, 0, true, err) || !fetch(d, &spec, &found, err)) {
+	if (!ws_session_open_net(d->s, NULL, true, err) || !fetch(d, &spec, &found, err)) {
 		return false;
 	}
 	d->sources = NULL; /* the person has them */
@@ -303,7 +303,7 @@ draft_commit(struct drafting *d, const char *at, struct ws_err *err)
 	struct ws_source_spec spec = {.kind = WS_SOURCE_GIT,
 		.url = ws_arena_copy(a, d->git, (size_t)(at - d->git)),
 		.commit = at + 1};
-	if (!ws_session_open_net(d->s, NULL, 0, false, err) || !fetch(d, &spec, &found, err)
+	if (!ws_session_open_net(d->s, NULL, false, err) || !fetch(d, &spec, &found, err)
 		|| !name_submodules(d, &found.tree, &spec, err)) {
 		return false;
 	}
@@ -380,7 +380,7 @@ draft(struct drafting *d, struct ws_err *err)
 }
 
 bool
-ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_recipe_new(struct ws_session *s, struct ws_err *err)
 {
 	struct drafting d = {.s = s};
 	const struct ws_option options[] = {
@@ -397,16 +397,12 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 			"the package index (or a commit, or looks into a folder) and reads its metadata,\n"
 			"its setup.py (which is not run), and which sources, headers and packages there\n"
 			"are. Guesses are marked \"check:\".",
-		.options = options,
-		.option_count = WS_LEN(options),
+		WS_OPTIONS(options),
 		.least = 1,
 		.most = 1,
 	};
-	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
-		return false;
-	}
-	return parse_wanted(&d, words.at[0], err) && draft(&d, err);
+	return ws_command_options(s, &usage, err) && parse_wanted(&d, s->words.at[0], err)
+		&& draft(&d, err);
 }
 
 bool

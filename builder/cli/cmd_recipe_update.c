@@ -1,6 +1,6 @@
 /* cmd_recipe_update.c - `wheelsmith recipe update`: finds the newest recipe of a package, its
  * sources and what the index has since then; cmd_recipe_new.c drafts. */
-#include "cli/cmd_recipe.h"
+#include "cli/session.h"
 #include "config/recipe.h"
 #include "config/values.h"
 #include "draft/draft.h"
@@ -106,8 +106,7 @@ static bool
 update(struct updating *u, const char *to, const char *git, struct ws_err *err)
 {
 	struct ws_session *s = u->s;
-	if (!find_recipe(u, err) || !ws_session_open_store(s, false, err)
-		|| !ws_session_open_net(s, NULL, 0, false, err)
+	if (!find_recipe(u, err) || !ws_session_open_net(s, NULL, false, err)
 		|| (!u->wanted.text && !find_newest(u, err))) {
 		return false;
 	}
@@ -134,7 +133,7 @@ update(struct updating *u, const char *to, const char *git, struct ws_err *err)
 }
 
 bool
-ws_cmd_recipe_update(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_recipe_update(struct ws_session *s, struct ws_err *err)
 {
 	struct updating u = {.s = s};
 	const char *to = NULL, *git = NULL;
@@ -150,12 +149,10 @@ ws_cmd_recipe_update(struct ws_session *s, int argc, const char *const *argv, st
 			"Writes the recipe of a package's newest version from its last recipe: drafts of\n"
 			"both versions are made, their differences are applied to the recipe and listed.\n"
 			"Values that need a decision are marked \"check:\".",
-		.options = options,
-		.option_count = WS_LEN(options),
+		WS_OPTIONS(options),
 		.least = 1,
 		.most = 1,
 	};
-	ws_words words = {0};
-	return ws_command_options(s, &usage, argc, argv, &words, err)
-		&& parse_word(&u, words.at[0], err) && update(&u, to, git, err);
+	return ws_command_options(s, &usage, err) && parse_word(&u, s->words.at[0], err)
+		&& update(&u, to, git, err);
 }

@@ -14,8 +14,7 @@ struct shelling {
 };
 
 static bool
-parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *argv,
-	struct ws_err *err)
+parse(struct ws_session *s, struct shelling *sh, struct ws_err *err)
 {
 	const struct ws_option own[] = {
 		{"unit", 'u', WS_OPTION_TEXT, &sh->unit, "NAME", "which command: a file's name, or a glob"},
@@ -26,17 +25,15 @@ parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *ar
 		.command = "shell",
 		.synopsis = "CELL --matrix FILE [options]\nCELL PKG[==V]... (--here | --torch V) [options]",
 		.summary = "Opens a shell for a command of a cell: the first without a result, or --unit.",
-		.options = own,
-		.option_count = WS_LEN(own),
+		WS_OPTIONS(own),
 		.least = 1,
 	};
-	ws_words words = {0};
-	if (!ws_selecting_options(s, &sh->selecting, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &sh->selecting, &usage, err)) {
 		return false;
 	}
-	sh->cell = words.at[0];
-	const ws_words packages = {.at = words.at + 1, .len = words.len - 1};
-	return ws_selecting_finish(s, &sh->selecting, &packages, err);
+	sh->cell = *s->words.at++; /* packages follow */
+	s->words.len--;
+	return ws_selecting_finish(s, &sh->selecting, err);
 }
 
 /* Whether @unit is the name of a command, and not a pattern. */
@@ -172,38 +169,28 @@ open_folder(
 	return done;
 }
 
-static bool
-shell(struct ws_session *s, const struct shelling *sh, const struct ws_context *ctx,
-	struct ws_selection *sel, struct ws_err *err)
+bool
+ws_cmd_shell(struct ws_session *s, struct ws_err *err)
 {
-	const struct ws_cell *cell = ws_plan_find(&sel->plan, sh->cell, err);
+	struct shelling sh = {.selecting.whole = true};
+	const struct ws_context *ctx = &sh.selecting.ctx;
+	if (!parse(s, &sh, err) || !ws_selecting_plan(s, &sh.selecting, true, err)) {
+		return false;
+	}
+	const struct ws_cell *cell = ws_plan_find(&sh.selecting.sel.plan, sh.cell, err);
 	if (!cell) {
 		return false;
 	}
 	if (!cell->product) {
 		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is excluded: %s", cell->name, cell->why);
 	}
-	struct ws_graph *graph = ws_graph_make(ctx->a);
+	struct ws_graph *graph = ws_graph_make(s->a);
 	struct ws_made made;
-	struct ws_resolver *resolver = ws_resolver_open(ctx, &sel->pins);
+	struct ws_resolver *resolver = ws_resolver_open(ctx, &sh.selecting.sel.pins);
 	struct ws_engine engine = {.store = &s->store, .ledger = s->ledger};
 	bool done = ws_products_add(ctx, resolver, cell->product, graph, &made, err)
 		&& ws_engine_look(&engine, graph, err);
 	ws_status_clear(s->status);
-	const struct ws_node *node = done ? choose(&made, sh->unit, err) : NULL;
-	return node && open_folder(s, sh, node, err);
-}
-
-bool
-ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
-{
-	struct shelling sh = {.selecting.whole = true};
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_context ctx;
-	struct ws_selection sel;
-	if (!parse(s, &sh, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	return ws_selecting_plan(s, &sh.selecting, true, a, &ctx, &sel, err)
-		&& shell(s, &sh, &ctx, &sel, err);
+	const struct ws_node *node = done ? choose(&made, sh.unit, err) : NULL;
+	return node && open_folder(s, &sh, node, err);
 }

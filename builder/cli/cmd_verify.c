@@ -12,7 +12,6 @@ struct verifying {
 	struct ws_arena *a;
 	bool here, strict;
 	const char *torch, *python, *arch, *glibc; /* as typed; NULL: not given */
-	ws_words wheels;
 	struct ws_verify_asked asked;
 	struct ws_python_kit kit;
 	struct ws_torch_kit installed; /* with here */
@@ -22,8 +21,7 @@ struct verifying {
 };
 
 static bool
-parse(struct ws_session *s, struct verifying *v, int argc, const char *const *argv,
-	struct ws_err *err)
+parse(struct ws_session *s, struct verifying *v, struct ws_err *err)
 {
 	const struct ws_option rows[] = {
 		{"here", 0, WS_OPTION_FLAG, &v->here, NULL, "in this host's python3, its torch and GPU"},
@@ -44,12 +42,11 @@ parse(struct ws_session *s, struct verifying *v, int argc, const char *const *ar
 			"Exits 0 when all load (with --torch all: in some release), 1 when one fails, 7\n"
 			"when it is not known, 9 when only its METADATA asks for another torch or Python.\n"
 			"\"Loads\" is not \"harmless\".",
-		.options = rows,
-		.option_count = WS_LEN(rows),
+		WS_OPTIONS(rows),
 		.least = 1,
 		.most = 1000,
 	};
-	if (!ws_command_options(s, &usage, argc, argv, &v->wheels, err)) {
+	if (!ws_command_options(s, &usage, err)) {
 		return false;
 	}
 	if (v->here == (v->torch != NULL)) {
@@ -126,7 +123,7 @@ prepare(struct verifying *v, struct ws_err *err)
 {
 	struct ws_session *s = v->s;
 	if (!ws_session_open_store(s, false, err)
-		|| (v->here && !ws_session_open_net(s, NULL, 0, true, err))) {
+		|| (v->here && !ws_session_open_net(s, NULL, true, err))) {
 		return false;
 	}
 	v->asked.facts = s->data.facts;
@@ -305,32 +302,21 @@ verify(struct verifying *v, const char *wheel, struct ws_err *err)
 	return true;
 }
 
-static void
-print_json(const struct verifying *v)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_verify_result result = {v->worst, v->verdicts.at, v->verdicts.len};
-	ws_table_text(&ws_verify_result_table, &result, WS_JSON_PRETTY, &text);
-	ws_out_result(&v->s->out, "%s", ws_buf_text(&text));
-}
-
 bool
-ws_cmd_verify(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+ws_cmd_verify(struct ws_session *s, struct ws_err *err)
 {
 	struct verifying v = {.s = s, .a = s->a};
-	if (!parse(s, &v, argc, argv, err)) {
-		return err->kind == WS_ERR_NONE;
-	}
-	if (!prepare(&v, err)) {
+	if (!parse(s, &v, err) || !prepare(&v, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < v.wheels.len; i++) {
-		if (!verify(&v, v.wheels.at[i], err)) {
+	for (size_t i = 0; i < s->words.len; i++) {
+		if (!verify(&v, s->words.at[i], err)) {
 			return false;
 		}
 	}
 	if (s->globals.json) {
-		print_json(&v);
+		const struct ws_verify_result result = {v.worst, v.verdicts.at, v.verdicts.len};
+		ws_session_print_json(s, &ws_verify_result_table, &result);
 	}
 	/* The page has said everything. */
 	static const enum ws_err_kind kinds[] = {[WS_VERDICT_OK] = WS_ERR_NONE,

@@ -44,6 +44,9 @@ struct ws_usage {
 	const char *parts;    /**< "check new": one of these words comes first; NULL: none */
 };
 
+/** The options of a usage, from an array. */
+#define WS_OPTIONS(rows) .options = (rows), .option_count = WS_LEN(rows)
+
 enum ws_options_result {
 	WS_OPTIONS_OK,
 	WS_OPTIONS_HELP,  /**< --help is given */

@@ -12,8 +12,7 @@
 
 bool
 ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
-	const struct ws_usage *own, int argc, const char *const *argv, ws_words *words,
-	struct ws_err *err)
+	const struct ws_usage *own, struct ws_err *err)
 {
 	struct ws_typed *typed = &selecting->typed;
 	const struct ws_option all[] = {
@@ -53,7 +52,7 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 	}
 	memcpy(rows + usage.option_count, own->options, own->option_count * sizeof(*rows));
 	usage.option_count += own->option_count;
-	return ws_command_options(s, &usage, argc, argv, words, err);
+	return ws_command_options(s, &usage, err);
 }
 
 /* With a matrix in a file these options are mistakes. */
@@ -147,8 +146,7 @@ make_matrix(struct ws_session *s, const struct ws_selecting *selecting, struct w
 }
 
 bool
-ws_selecting_finish(
-	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words, struct ws_err *err)
+ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
 {
 	struct ws_selection_options *o = &selecting->options;
 	WS_AUTO_BUF struct ws_buf only = {0};
@@ -157,7 +155,7 @@ ws_selecting_finish(
 	}
 	o->only = selecting->only.len ? ws_buf_copy(&only, s->a) : NULL;
 	o->recipes = s->globals.recipes;
-	selecting->typed.packages = *words;
+	selecting->typed.packages = s->words;
 	selecting->typed.env = &s->env;
 	selecting->made = WS_NEW(s->a, struct ws_matrix);
 	bool read = o->matrix ? refuse_mixture(&selecting->typed, err) : make_matrix(s, selecting, err);
@@ -208,9 +206,9 @@ add_option(struct ws_buf *line, const char *name, const char *value)
 
 /* --only and --shard are repeated for `fetch` alone: a lock pins all cells, and a shell opens
  * one. */
-static const char *
-write_command(const struct ws_session *s, const struct ws_selecting *selecting, const char *command,
-	bool elsewhere)
+const char *
+ws_selecting_command(const struct ws_session *s, const struct ws_selecting *selecting,
+	const char *command, bool elsewhere)
 {
 	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_globals *g = &s->globals;
@@ -247,20 +245,6 @@ write_command(const struct ws_session *s, const struct ws_selecting *selecting, 
 	bool chosen = g->store || ws_user_env_get(&s->env, "WHEELSMITH_STORE");
 	add_option(&line, "store", chosen && !elsewhere ? s->store.path : NULL);
 	return ws_buf_copy(&line, s->a);
-}
-
-const char *
-ws_selecting_command(
-	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
-{
-	return write_command(s, selecting, command, false);
-}
-
-const char *
-ws_selecting_command_elsewhere(
-	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
-{
-	return write_command(s, selecting, command, true);
 }
 
 /* ---- words of cures ---- */
@@ -313,7 +297,7 @@ word_index(struct ws_err *err, bool matrix, const char *role)
 static const char *
 command(const struct ws_session *s, const char *name)
 {
-	return s->selecting ? ws_selecting_command(s, s->selecting, name)
+	return s->selecting ? ws_selecting_command(s, s->selecting, name, false)
 						: ws_arena_printf(s->a, "wheelsmith %s", name);
 }
 
@@ -457,8 +441,7 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 	struct ws_sdist_found found;
 	struct ws_version version;
 	const char *equals = subject ? strstr(subject, "==") : NULL;
-	if (!subject
-		|| !ws_session_open_net(s, matrix->indexes.at, matrix->indexes.count, false, &none)) {
+	if (!subject || !ws_session_open_net(s, matrix, false, &none)) {
 		return false;
 	}
 	size_t len = equals ? (size_t)(equals - subject) : strlen(subject);
@@ -528,7 +511,7 @@ read_folder(const char *folder, struct ws_arena *a, wheel_names *names, struct w
 
 static bool
 read_pages(struct ws_session *s, const char *url, const struct ws_matrix *matrix,
-	struct ws_arena *a, wheel_names *names, struct ws_err *err)
+	wheel_names *names, struct ws_err *err)
 {
 	for (size_t i = 0; i < matrix->package_count; i++) {
 		const struct ws_index_page *page = NULL;
@@ -539,8 +522,8 @@ read_pages(struct ws_session *s, const char *url, const struct ws_matrix *matrix
 			struct ws_wheel_name name;
 			const char *why;
 			if (!page->files[j].is_yanked && ws_ends_with(page->files[j].name, ".whl")
-				&& ws_wheel_name_parse(page->files[j].name, a, &name, &why)) {
-				*ws_vec_push(names, a) = name;
+				&& ws_wheel_name_parse(page->files[j].name, s->a, &name, &why)) {
+				*ws_vec_push(names, s->a) = name;
 			}
 		}
 	}
@@ -551,16 +534,16 @@ read_pages(struct ws_session *s, const char *url, const struct ws_matrix *matrix
  * or the URL of a simple index, for which the network must be open. */
 static bool
 read_against(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
-	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err)
+	struct ws_plan_against *against, struct ws_err *err)
 {
 	wheel_names names = {0};
 	bool is_url = strstr(index, "://") != NULL;
-	if (!(is_url ? read_pages(s, index, matrix, a, &names, err)
-				 : read_folder(index, a, &names, err))) {
+	if (!(is_url ? read_pages(s, index, matrix, &names, err)
+				 : read_folder(index, s->a, &names, err))) {
 		return false;
 	}
 	*against = (struct ws_plan_against){
-		.name = is_url ? ws_url_shown(index, a) : index,
+		.name = is_url ? ws_url_shown(index, s->a) : index,
 		.wheels = names.at,
 		.count = names.len,
 	};
@@ -570,34 +553,31 @@ read_against(struct ws_session *s, const char *index, const struct ws_matrix *ma
 /* ---- the plan ---- */
 
 bool
-ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
-	struct ws_arena *a, struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
+ws_selecting_plan(
+	struct ws_session *s, struct ws_selecting *selecting, bool network, struct ws_err *err)
 {
 	if (!ws_session_open_store(s, !network, err)) {
 		return false;
 	}
-	struct ws_plan_against *against = WS_NEW(a, struct ws_plan_against);
+	struct ws_context *ctx = &selecting->ctx;
+	struct ws_selection *sel = &selecting->sel;
+	struct ws_plan_against *against = WS_NEW(s->a, struct ws_plan_against);
 	const struct ws_matrix *matrix = &sel->matrix;
 	bool asks = network || (selecting->against && strstr(selecting->against, "://"));
-	make_context(s, selecting, a, ctx);
+	make_context(s, selecting, s->a, ctx);
 	/* Read the matrix before opening the network: it may name indexes. */
-	*sel = (struct ws_selection){0};
 	if (!choose_versions(s, selecting, err)
 		|| !ws_selection_read(ctx, &s->user, &selecting->options, sel, err)) {
 		return network && !selecting->offline && add_sources(s, matrix, err);
 	}
-	if (!ws_session_read_indexes(s, matrix->indexes.at, matrix->indexes.count, err)
-		|| (asks
-			&& !ws_session_open_net(
-				s, matrix->indexes.at, matrix->indexes.count, selecting->offline, err))
-		|| (selecting->against && !read_against(s, selecting->against, matrix, a, against, err))) {
-		return false;
-	}
-	if (network && !selecting->offline && !ws_session_open_records(s, err)) {
+	if (!ws_session_read_indexes(s, matrix, err)
+		|| (asks && !ws_session_open_net(s, matrix, selecting->offline, err))
+		|| (selecting->against && !read_against(s, selecting->against, matrix, against, err))
+		|| (network && !selecting->offline && !ws_session_open_records(s, err))) {
 		return false;
 	}
 	selecting->options.against = selecting->against ? against : NULL;
-	make_context(s, selecting, a, ctx);
+	make_context(s, selecting, s->a, ctx);
 	if (!ws_selection_plan(ctx, &selecting->options, sel, err)) {
 		return false;
 	}
@@ -609,10 +589,10 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 }
 
 bool
-ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
-	const struct ws_selection *sel, struct ws_err *err)
+ws_selecting_has_work(
+	const struct ws_session *s, const struct ws_selecting *selecting, struct ws_err *err)
 {
-	const struct ws_plan *plan = &sel->plan;
+	const struct ws_plan *plan = &selecting->sel.plan;
 	if (plan->totals.decisions[WS_DECISION_EXCLUDED] < plan->cell_count) {
 		return true;
 	}
@@ -626,5 +606,5 @@ ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *sel
 	const struct ws_cell *cell = plan->cells[0];
 	ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
 	const char *command = ws_arena_printf(s->a, "plan --why '%s'", cell->name);
-	return ws_err_cure(err, "the details:  %s", ws_selecting_command(s, selecting, command));
+	return ws_err_cure(err, "the details:  %s", ws_selecting_command(s, selecting, command, false));
 }

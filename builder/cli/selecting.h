@@ -22,7 +22,9 @@ struct ws_selecting {
 	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
-	bool whole; /**< the command concerns all cells: it has no --only and no --shard */
+	bool whole;            /**< the command concerns all cells: it has no --only and no --shard */
+	struct ws_context ctx; /**< set by ws_selecting_plan, like the next */
+	struct ws_selection sel;
 };
 
 /**
@@ -30,40 +32,36 @@ struct ws_selecting {
  * --glibc --policy --torch-window, and behind these the command's own options, those of @a own.
  */
 bool ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
-	const struct ws_usage *own, int argc, const char *const *argv, ws_words *words,
-	struct ws_err *err);
+	const struct ws_usage *own, struct ws_err *err);
 
 /**
- * Takes the words (PKG or PKG==V), makes a matrix of options where no file is named, reads --only,
- * --shard and --policy, and tells the session; call after parsing. Mistakes are WS_ERR_USAGE.
+ * Takes the session's words (PKG or PKG==V), makes a matrix of options where no file is named, reads
+ * --only, --shard and --policy, and tells the session; call after parsing. Mistakes are
+ * WS_ERR_USAGE.
  */
-bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting,
-	const ws_words *words, struct ws_err *err);
+bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err);
 
 /**
- * Opens store and, with @a network, the network (with the matrix's own indexes), and plans. @a a is
- * the plan's arena: all that @a ctx and @a sel hold of it lives there.
+ * Opens store and, with @a network, the network (with the matrix's own indexes), and plans. The
+ * plan lives in the session's arena.
  */
-bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
-	struct ws_arena *a, struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
+bool ws_selecting_plan(
+	struct ws_session *s, struct ws_selecting *selecting, bool network, struct ws_err *err);
 
 /**
  * Another command for the same selection: "wheelsmith fetch --matrix m.json --only 'a*' --store s".
- * @a command may bring words of its own, quoted: "shell CELL --unit a.cu". Passwords are left out.
+ * @a command may bring words of its own, quoted: "shell CELL --unit a.cu". Passwords are left out,
+ * and with @a elsewhere --store: other hosts have stores of their own.
  */
-const char *ws_selecting_command(
-	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
-
-/** The same for other hosts, which have stores of their own. */
-const char *ws_selecting_command_elsewhere(
-	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
+const char *ws_selecting_command(const struct ws_session *s, const struct ws_selecting *selecting,
+	const char *command, bool elsewhere);
 
 /**
  * True if there is something to build, or a shard is empty, which is printed. Any other selection
  * without work is WS_ERR_CONFIG.
  */
-bool ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
-	const struct ws_selection *sel, struct ws_err *err);
+bool ws_selecting_has_work(
+	const struct ws_session *s, const struct ws_selecting *selecting, struct ws_err *err);
 
 /* ---- cures ---- */
 

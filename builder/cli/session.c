@@ -19,13 +19,8 @@ ws_session_init(struct ws_session *s, const char *program)
 	s->out = ws_out_standard(&s->env);
 	s->program = program;
 	s->events.now_ms = ws_clock_ms;
-}
-
-const struct ws_option *
-ws_session_options(struct ws_session *s, size_t *count)
-{
 	struct ws_globals *g = &s->globals;
-	const struct ws_option rows[] = {
+	const struct ws_option rows[WS_COMMON_OPTIONS] = {
 		{"store", 0, WS_OPTION_TEXT, &g->store, "DIR",
 			"downloads, kits and results; ~/.cache/wheelsmith"},
 		{"recipes", 0, WS_OPTION_TEXT, &g->recipes, "DIR", "look for recipes here first"},
@@ -38,10 +33,7 @@ ws_session_options(struct ws_session *s, size_t *count)
 		{"quiet", 'q', WS_OPTION_FLAG, &g->quiet, NULL, "only results, warnings and errors"},
 		{"verbose", 'v', WS_OPTION_COUNT, &g->verbosity, NULL, "print more"},
 	};
-	struct ws_option *copy = WS_NEW_N(s->a, struct ws_option, WS_LEN(rows));
-	memcpy(copy, rows, sizeof(rows));
-	*count = WS_LEN(rows);
-	return copy;
+	memcpy(s->common, rows, sizeof(rows));
 }
 
 bool
@@ -114,20 +106,6 @@ ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err)
 	return true;
 }
 
-/* A configured file of certificates must exist; a run without a network does not need it. */
-static bool
-find_certificates(struct ws_index_config *indexes, bool offline, struct ws_err *err)
-{
-	if (offline) {
-		indexes->ca_path = NULL;
-	}
-	if (!indexes->ca_path || ws_fs_exists(indexes->ca_path)) {
-		return true;
-	}
-	ws_err_set(err, WS_ERR_CONFIG, "the certificates '%s' do not exist", indexes->ca_path);
-	return ws_err_cure(err, "correct or unset %s", indexes->ca_from);
-}
-
 const char *
 ws_session_debian_mirror(const struct ws_session *s, const char **from)
 {
@@ -147,15 +125,14 @@ ws_session_debian_mirror(const struct ws_session *s, const char **from)
 }
 
 bool
-ws_session_read_indexes(
-	struct ws_session *s, const struct ws_index_role *roles, size_t count, struct ws_err *err)
+ws_session_read_indexes(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err *err)
 {
 	struct ws_index_sources sources = {
 		.options = s->globals.indexes.at,
 		.options_from = "--index",
 		.option_count = s->globals.indexes.len,
-		.matrix = roles,
-		.matrix_count = count,
+		.matrix = matrix ? matrix->indexes.at : NULL,
+		.matrix_count = matrix ? matrix->indexes.count : 0,
 		.user = s->user.indexes.at,
 		.user_count = s->user.indexes.count,
 		.env = s->env,
@@ -165,15 +142,22 @@ ws_session_read_indexes(
 }
 
 bool
-ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
-	bool offline, struct ws_err *err)
+ws_session_open_net(
+	struct ws_session *s, const struct ws_matrix *matrix, bool offline, struct ws_err *err)
 {
 	if (s->has_net) {
 		return true;
 	}
-	if (!ws_session_read_indexes(s, roles, count, err)
-		|| !find_certificates(&s->indexes, offline, err)) {
+	if (!ws_session_open_store(s, false, err) || !ws_session_read_indexes(s, matrix, err)) {
 		return false;
+	}
+	/* A configured file of certificates must exist; a run without a network does not need it. */
+	if (offline) {
+		s->indexes.ca_path = NULL;
+	}
+	if (s->indexes.ca_path && !ws_fs_exists(s->indexes.ca_path)) {
+		ws_err_set(err, WS_ERR_CONFIG, "the certificates '%s' do not exist", s->indexes.ca_path);
+		return ws_err_cure(err, "correct or unset %s", s->indexes.ca_from);
 	}
 	if (s->indexes.unread && !offline) {
 		ws_events_warn(&s->events,
@@ -219,18 +203,6 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 	return true;
 }
 
-/* Same order as libcurl. */
-static const char *
-https_proxy_of(const struct ws_user_env *env)
-{
-	static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
-	const char *proxy = NULL;
-	for (size_t i = 0; i < WS_LEN(names) && !proxy; i++) {
-		proxy = ws_user_env_get(env, names[i]);
-	}
-	return proxy;
-}
-
 #define SERVER_CURE "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; see docs/farm.md"
 
 bool
@@ -241,12 +213,18 @@ ws_session_open_server(struct ws_session *s, struct ws_err *err)
 		ws_err_set(err, WS_ERR_CONFIG, "the user's configuration has no 'remote'");
 		return ws_err_cure(err, SERVER_CURE);
 	}
+	/* Same order as libcurl. */
+	static const char *const proxies[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	const char *proxy = NULL;
+	for (size_t i = 0; i < WS_LEN(proxies) && !proxy; i++) {
+		proxy = ws_user_env_get(&s->env, proxies[i]);
+	}
 	struct ws_server_config config = {
 		.endpoint = remote->endpoint,
 		.instance = remote->instance,
 		.certificate = remote->certificate,
 		.certificate_key = remote->certificate_key,
-		.https_proxy = https_proxy_of(&s->env),
+		.https_proxy = proxy,
 		.headers = remote->headers,
 		.ca_path = s->indexes.ca_path,
 		.netrc_path = s->indexes.netrc_path,
@@ -323,24 +301,26 @@ ws_session_close(struct ws_session *s)
 }
 
 bool
-ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc, const char *const *argv,
-	ws_words *words, struct ws_err *err)
+ws_command_options(struct ws_session *s, struct ws_usage *usage, struct ws_err *err)
 {
-	usage->common = ws_session_options(s, &usage->common_count);
+	usage->common = s->common;
+	usage->common_count = WS_COMMON_OPTIONS;
 	if (s->completes) {
-		ws_options_complete(usage, argc, argv, &s->out);
-		*err = (struct ws_err){0};
+		ws_options_complete(usage, s->argc, s->argv, &s->out);
 		return false;
 	}
-	switch (ws_options_parse(usage, argc, argv, false, s->a, words, err)) {
-	case WS_OPTIONS_OK:
-		return true;
-	case WS_OPTIONS_HELP:
+	enum ws_options_result result =
+		ws_options_parse(usage, s->argc, s->argv, false, s->a, &s->words, err);
+	if (result == WS_OPTIONS_HELP) {
 		ws_options_help(usage, &s->out);
-		*err = (struct ws_err){0};
-		return false;
-	case WS_OPTIONS_ERROR:
-		break;
 	}
-	return false;
+	return result == WS_OPTIONS_OK;
+}
+
+void
+ws_session_print_json(const struct ws_session *s, const struct ws_table *table, const void *record)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_table_text(table, record, WS_JSON_PRETTY, &text);
+	ws_out_result(&s->out, "%s", ws_buf_text(&text));
 }

@@ -19,7 +19,11 @@
 
 struct ws_command;
 struct ws_selecting;
+struct ws_draft_base;
+struct ws_matrix;
 struct ws_table;
+
+#define WS_COMMON_OPTIONS 8
 
 /** Options of every command. */
 struct ws_globals {
@@ -37,8 +41,12 @@ struct ws_session {
 	struct ws_user_env env; /**< the process's environment, read here only */
 	struct ws_out out;
 	struct ws_globals globals;
-	const struct ws_command *commands; /**< main.c's table */
+	struct ws_option common[WS_COMMON_OPTIONS]; /**< the rows that fill globals */
+	const struct ws_command *commands;          /**< main.c's table */
 	size_t command_count;
+	int argc; /**< the command's line; argv[0] is its name */
+	const char *const *argv;
+	ws_words words; /**< its arguments that are not options; set by ws_command_options */
 	bool completes; /**< commands answer a shell that completes their line, and end */
 	const struct ws_selecting *selecting; /**< the selection, for cures; NULL: not parsed yet */
 	const char *program;                  /**< our own executable, for children */
@@ -59,9 +67,11 @@ struct ws_session {
 	bool has_facts, has_store, has_indexes, has_net;
 };
 
-/** A command: parses its own options; false with @a err set, printed by main. */
-typedef bool (*ws_command_run_fn)(
-	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+/**
+ * A command: parses its own options. False with @a err set, printed by main; false with an empty
+ * @a err: help was printed.
+ */
+typedef bool (*ws_command_run_fn)(struct ws_session *s, struct ws_err *err);
 
 /** One row of main.c's table. */
 struct ws_command {
@@ -72,9 +82,6 @@ struct ws_command {
 };
 
 void ws_session_init(struct ws_session *s, const char *program);
-
-/** The rows of the common options, filling s->globals. */
-const struct ws_option *ws_session_options(struct ws_session *s, size_t *count);
 
 /** Data, user configuration, facts, host. */
 bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
@@ -92,13 +99,14 @@ const char *ws_session_store_path(const struct ws_session *s);
 /** Store, ledger, signals, and the status line as the first sink. To @a look makes no store. */
 bool ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err);
 
-/** Reads which indexes are configured, without contacting them; @a roles are the matrix's own. */
+/** Reads which indexes are configured, without contacting them; @a matrix may name some, or is
+ * NULL. */
 bool ws_session_read_indexes(
-	struct ws_session *s, const struct ws_index_role *roles, size_t count, struct ws_err *err);
+	struct ws_session *s, const struct ws_matrix *matrix, struct ws_err *err);
 
-/** HTTP and indexes; @a roles are the matrix's own. Needs the store. */
-bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
-	bool offline, struct ws_err *err);
+/** The store, HTTP and indexes. */
+bool ws_session_open_net(
+	struct ws_session *s, const struct ws_matrix *matrix, bool offline, struct ws_err *err);
 
 /** Shared results and downloads, if the user's configuration names a server; after the network. */
 bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
@@ -119,30 +127,42 @@ void ws_session_close(struct ws_session *s);
 
 /* ---- commands ---- */
 
-bool ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_explain(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_inspect(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_verify(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
-bool ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+bool ws_cmd_build(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_cache(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_doctor(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_explain(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_fetch(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_inspect(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_lock(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_plan(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_publish(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_shell(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_verify(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_internal(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_recipe(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_recipe_check(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_recipe_list(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_recipe_new(struct ws_session *s, struct ws_err *err);
+bool ws_cmd_recipe_update(struct ws_session *s, struct ws_err *err);
+
+/** `recipe new` of @a wanted, NAME==V, that goes on from @a base. @a to, @a git: its options; NULL:
+ * not given. */
+bool ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, const char *git,
+	const struct ws_draft_base *base, struct ws_err *err);
 
 /**
  * Parses the options of a command and the common ones. True: run the command. False: help or
  * completions were printed, and @a err is empty (WS_ERR_NONE), or the usage is wrong.
  */
-bool ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc,
-	const char *const *argv, ws_words *words, struct ws_err *err);
+bool ws_command_options(struct ws_session *s, struct ws_usage *usage, struct ws_err *err);
+
+/** Prints a record as JSON. */
+void ws_session_print_json(
+	const struct ws_session *s, const struct ws_table *table, const void *record);
 
 /* ---- records that --json prints ---- */
 
 extern const struct ws_table ws_cache_result_table, ws_explain_result_table,
-	ws_publish_report_table;
+	ws_publish_report_table, ws_recipe_check_table, ws_recipe_list_table;
 
 #endif

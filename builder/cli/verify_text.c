@@ -38,8 +38,7 @@ write_libraries(struct ws_page *page, const struct ws_wheel_place_verdict *v, si
 		const char *name = v->findings[++i].text + head;
 		ws_buf_printf(&names, "', '%.*s", (int)strcspn(name, "'"), name);
 	}
-	ws_page_label(page, ws_finding_words[first->verdict]);
-	ws_page_line(page, WS_PAGE_PLAIN, "%.*s needs the libraries '%.*s%s%s",
+	ws_page_row(page, ws_finding_words[first->verdict], "%.*s needs the libraries '%.*s%s%s",
 		(int)(head - strlen(LIBRARY)), first->text, (int)(end - head), first->text + head,
 		ws_buf_text(&names), first->text + end);
 	return i;
@@ -58,8 +57,7 @@ write_findings(
 		if (i + 1 < v->finding_count && library_at(f, f + 1)) {
 			i = write_libraries(page, v, i);
 		} else if (!ws_same(f->text, v->why) || f->evidence_count > 0) {
-			ws_page_label(page, ws_finding_words[f->verdict]);
-			ws_page_line(page, WS_PAGE_PLAIN, "%s", f->text);
+			ws_page_row(page, ws_finding_words[f->verdict], "%s", f->text);
 			for (size_t k = 0; k < f->evidence_count; k++) {
 				ws_page_line(page, WS_PAGE_MORE, "%s", f->evidence[k]);
 			}
@@ -79,9 +77,8 @@ write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 		symbols += found ? m->symbols : 0;
 	}
 	if (modules > 0) {
-		ws_page_label(page, "ok");
-		ws_page_line(page, WS_PAGE_PLAIN, "%zu of %zu modules find all of their %zu symbols%s",
-			modules, v->module_count, symbols, v->torch ? "; " LAYOUTS : "");
+		ws_page_row(page, "ok", "%zu of %zu modules find all of their %zu symbols%s", modules,
+			v->module_count, symbols, v->torch ? "; " LAYOUTS : "");
 	}
 }
 
@@ -105,14 +102,12 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 	const struct ws_wheel_place_verdict *v = &verdict->places[0];
 	const struct ws_wheel_place *place = &order->places[0];
 	struct ws_page page = ws_page_begin(out, 0);
-	ws_page_label(&page, ws_verdict_words[v->verdict]);
-	ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
+	ws_page_row(&page, ws_verdict_words[v->verdict], "%s", order->name);
 	ws_page_line(&page, WS_PAGE_PLAIN, "in %s%s%s%s%s", place->torch ? "torch " : "no torch",
 		place->torch ? place->torch : "", python_text(v, a), place->place.glibc ? ", glibc " : "",
 		place->place.glibc ? place->place.glibc : "");
 	if (v->why) {
-		ws_page_label(&page, "why");
-		ws_page_line(&page, WS_PAGE_PLAIN, "%s", v->why);
+		ws_page_row(&page, "why", "%s", v->why);
 	}
 	write_findings(&page, v, WS_VERDICT_FAILS);
 	write_findings(&page, v, WS_VERDICT_EXCLUDED);
@@ -167,23 +162,18 @@ ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *ord
 			&& finds_the_same(v, first);
 	}
 	if (alike) {
-		ws_page_label(&page, ws_verdict_words[first->verdict]);
-		ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
+		ws_page_row(&page, ws_verdict_words[first->verdict], "%s", order->name);
 		ws_page_line(
 			&page, WS_PAGE_PLAIN, "in each of the %zu torch releases", verdict->place_count);
-		ws_page_label(&page, "why");
-		ws_page_line(&page, WS_PAGE_PLAIN, "%s", first->why);
+		ws_page_row(&page, "why", "%s", first->why);
 		write_findings(&page, first, WS_VERDICT_FAILS);
 		return;
 	}
-	ws_page_label(&page, "wheel");
-	ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
+	ws_page_row(&page, "wheel", "%s", order->name);
 	for (size_t i = 0; i < verdict->place_count; i++) {
-		ws_page_label(&page, order->places[i].torch);
-		ws_page_line(&page, WS_PAGE_PLAIN, "%s", row_text(&verdict->places[i], a));
+		ws_page_row(&page, order->places[i].torch, "%s", row_text(&verdict->places[i], a));
 	}
-	ws_page_label(&page, "");
-	ws_page_line(&page, WS_PAGE_PLAIN, "%s", "\"loads\": all names agree; " LAYOUTS);
+	ws_page_row(&page, "", "%s", "\"loads\": all names agree; " LAYOUTS);
 }
 
 enum ws_finding_verdict

@@ -225,41 +225,24 @@ ws_installed_of(const char *file, struct ws_arena *a)
 
 /* ---- an explanation ---- */
 
-#define VALUES 16
-
+/* The values that texts may name; NULL: not known. The first of a name counts. */
 struct values {
-	struct {
-		const char *name, *value; /* value NULL: not known */
-	} at[VALUES];
+	const struct ws_capture *captured; /* what the sign captured */
 	size_t count;
+	struct ws_capture more[6]; /* further facts; the name NULL ends them */
 };
 
-static void
-put(struct values *v, const char *name, const char *value)
-{
-	if (v->count < VALUES) {
-		v->at[v->count].name = name;
-		v->at[v->count++].value = value;
-	}
-}
-
 static const char *
-value_of(const struct values *v, const char *name, size_t len)
+value_of(const struct values *v, struct ws_str name)
 {
 	for (size_t i = 0; i < v->count; i++) {
-		if (strlen(v->at[i].name) == len && memcmp(v->at[i].name, name, len) == 0) {
-			return v->at[i].value;
+		if (ws_str_is(name, v->captured[i].name)) {
+			return v->captured[i].value;
 		}
 	}
-	return NULL;
-}
-
-static const char *
-captured(const struct ws_found_sign *found, const char *name)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		if (strcmp(found->names[i], name) == 0) {
-			return found->values[i];
+	for (size_t i = 0; i < WS_LEN(v->more) && v->more[i].name; i++) {
+		if (ws_str_is(name, v->more[i].name)) {
+			return v->more[i].value;
 		}
 	}
 	return NULL;
@@ -279,7 +262,7 @@ fill(const struct values *v, const char *text, bool whole, struct ws_arena *a)
 			break;
 		}
 		size_t len = strcspn(++text, "}");
-		const char *value = value_of(v, text, len);
+		const char *value = value_of(v, (struct ws_str){text, len});
 		if (!value && whole) {
 			return NULL;
 		}
@@ -338,47 +321,19 @@ read_wheel(
 	}
 }
 
-/* ---- an explanation ---- */
-
-static void
-add_cures(const struct values *v, const char *const *texts, size_t count, struct ws_arena *a,
-	struct ws_explanation *e)
-{
-	WS_VEC(const char *) cures = {0};
-	for (size_t i = 0; i < count; i++) {
-		const char *cure = fill(v, texts[i], true, a);
-		if (cure) {
-			*ws_vec_push(&cures, a) = cure;
-		}
-	}
-	e->cures = cures.at;
-	e->cure_count = cures.len;
-}
-
-/* A package without a recipe needs one first. */
-static void
-add_draft(const char *draft, struct ws_arena *a, struct ws_explanation *e)
-{
-	if (draft && e->cure_count > 0) {
-		const char **cures = WS_NEW_N(a, const char *, e->cure_count + 1);
-		memcpy(cures, e->cures, e->cure_count * sizeof(*cures));
-		cures[e->cure_count++] = ws_arena_printf(a, "it has no recipe yet; first:  %s", draft);
-		e->cures = cures;
-	}
-}
-
 static bool
-ask_symbol(const struct ws_explaining *with, const struct ws_installed *place, struct ws_arena *a,
-	struct ws_explanation *e, struct ws_err *err)
+ask_symbol(const struct ws_explaining *with, const struct values *v,
+	const struct ws_installed *place, struct ws_arena *a, struct ws_explanation *e,
+	struct ws_err *err)
 {
 	struct ws_symbol_question question = {
-		.name = captured(e->found, "symbol"),
+		.name = value_of(v, ws_str_of("symbol")),
 		.torch = place->torch,
 		.facts = with->facts,
 		.exports = with->exports,
 	};
 	struct ws_symbol_answer answer;
-	if (!e->found->sign->symbol || !question.name || !with->exports) {
+	if (!e->found.sign->symbol || !question.name || !with->exports) {
 		return true;
 	}
 	if (!ws_symbol_answer(&question, a, &answer, err)) {
@@ -392,14 +347,20 @@ ask_symbol(const struct ws_explaining *with, const struct ws_installed *place, s
 	return true;
 }
 
-static struct values
-values_of(const struct ws_found_sign *found)
+/* The cures whose names are all known, and room for one more. */
+static const char **
+fill_cures(const struct values *v, const char *const *texts, size_t count, struct ws_arena *a,
+	size_t *filled)
 {
-	struct values v = {0};
-	for (size_t i = 0; i < found->count; i++) {
-		put(&v, found->names[i], found->values[i]);
+	const char **cures = WS_NEW_N(a, const char *, count + 1);
+	*filled = 0;
+	for (size_t i = 0; i < count; i++) {
+		const char *cure = fill(v, texts[i], true, a);
+		if (cure) {
+			cures[(*filled)++] = cure;
+		}
 	}
-	return v;
+	return cures;
 }
 
 bool
@@ -407,8 +368,9 @@ ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, 
 	struct ws_explanation *e, struct ws_err *err)
 {
 	const struct ws_sign *sign = found->sign;
-	const char *file = captured(found, "file"), *stem = captured(found, "stem");
-	const char *wheel = captured(found, "wheel");
+	struct values v = {.captured = found->captures, .count = found->count};
+	const char *file = value_of(&v, ws_str_of("file")), *stem = value_of(&v, ws_str_of("stem"));
+	const char *wheel = value_of(&v, ws_str_of("wheel"));
 	const char *module = stem ? ws_arena_printf(a, "%s_cuda", stem) : NULL;
 	struct ws_installed place =
 		file ? ws_installed_of(file, a) : (struct ws_installed){.module = module};
@@ -416,7 +378,6 @@ ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, 
 		.version = place.version,
 		.python = place.program,
 		.recipes = with->recipes};
-	struct values v = values_of(found);
 	if (!remedy.package && place.module) {
 		remedy.package = ws_remedy_package(with->catalog, place.module, a);
 	}
@@ -424,27 +385,34 @@ ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, 
 		read_wheel(with, wheel, &remedy, a);
 	}
 	remedy.package = sign->package ? sign->package : remedy.package;
-	put(&v, "package", remedy.package);
-	put(&v, "version", remedy.version);
-	put(&v, "torch", remedy.torch ? remedy.torch : place.torch);
-	put(&v, "python", remedy.python ? remedy.python : place.python);
-	put(&v, "module", place.module);
-	put(&v, "build", ws_remedy_command(with->catalog, &remedy, a));
-	*e = (struct ws_explanation){.found = found, .cause = fill(&v, sign->cause, false, a)};
-	const char *const *cures = sign->cure_count ? sign->cures : sign->build_cures;
-	add_cures(&v, cures, sign->cure_count ? sign->cure_count : sign->build_cure_count, a, e);
-	add_draft(ws_remedy_draft(with->catalog, &remedy, a), a, e);
-	return ask_symbol(with, &place, a, e, err);
+	v.more[0] = (struct ws_capture){"package", remedy.package};
+	v.more[1] = (struct ws_capture){"version", remedy.version};
+	v.more[2] = (struct ws_capture){"torch", remedy.torch ? remedy.torch : place.torch};
+	v.more[3] = (struct ws_capture){"python", remedy.python ? remedy.python : place.python};
+	v.more[4] = (struct ws_capture){"module", place.module};
+	v.more[5] = (struct ws_capture){"build", ws_remedy_command(with->catalog, &remedy, a)};
+	*e = (struct ws_explanation){.found = *found,
+		.sign = sign->name,
+		.reported = sign->from,
+		.cause = fill(&v, sign->cause, false, a)};
+	bool own = sign->cure_count > 0;
+	const char **cures = fill_cures(&v, own ? sign->cures : sign->build_cures,
+		own ? sign->cure_count : sign->build_cure_count, a, &e->cure_count);
+	e->cures = cures;
+	/* A package without a recipe needs one first. */
+	const char *draft = ws_remedy_draft(with->catalog, &remedy, a);
+	if (draft && e->cure_count > 0) {
+		cures[e->cure_count++] = ws_arena_printf(a, "it has no recipe yet; first:  %s", draft);
+	}
+	return ask_symbol(with, &v, &place, a, e, err);
 }
 
 const char *const *
 ws_explain_build(const struct ws_found_sign *found, struct ws_arena *a, size_t *count)
 {
 	const struct ws_sign *sign = found->sign;
-	const struct values v = values_of(found);
-	struct ws_explanation e = {0};
-	const char *const *cures = sign->build_cure_count ? sign->build_cures : sign->cures;
-	add_cures(&v, cures, sign->build_cure_count ? sign->build_cure_count : sign->cure_count, a, &e);
-	*count = e.cure_count;
-	return e.cures;
+	const struct values v = {.captured = found->captures, .count = found->count};
+	bool own = sign->build_cure_count > 0;
+	return fill_cures(&v, own ? sign->build_cures : sign->cures,
+		own ? sign->build_cure_count : sign->cure_count, a, count);
 }

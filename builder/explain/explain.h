@@ -22,7 +22,9 @@ struct ws_explaining {
 };
 
 struct ws_explanation {
-	const struct ws_found_sign *found;
+	struct ws_found_sign found;
+	const char *sign;     /**< the name of the sign */
+	const char *reported; /**< its thread; NULL: none */
 	const char *cause;
 	const char *const *evidence;
 	size_t evidence_count;

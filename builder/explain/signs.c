@@ -310,9 +310,10 @@ add_found(struct ws_finder *f, size_t sign, const struct ws_match *match)
 	found->end = found->at + match->len;
 	found->text = line_around(f, match);
 	found->count = match->count;
+	found->captures = WS_NEW_N(f->a, struct ws_capture, match->count);
 	for (size_t i = 0; i < match->count; i++) {
-		found->names[i] = ws_str_copy(match->captures[i].name, f->a);
-		found->values[i] = ws_str_copy(match->captures[i].text, f->a);
+		found->captures[i].name = ws_str_copy(match->captures[i].name, f->a);
+		found->captures[i].value = ws_str_copy(match->captures[i].text, f->a);
 	}
 }
 

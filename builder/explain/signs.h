@@ -64,14 +64,18 @@ bool ws_signs_read(
 
 /* ---- a text of any length ---- */
 
+struct ws_capture {
+	const char *name;  /**< "cuda" */
+	const char *value; /**< NULL: not known */
+};
+
 /** A sign that was found. Texts are copies in the finder's arena, control characters and all. */
 struct ws_found_sign {
 	const struct ws_sign *sign;
 	size_t line;      /**< from 1 */
 	size_t at, end;   /**< where it stands, bytes of the text without control sequences */
 	const char *text; /**< the line, at most 300 bytes around what was found */
-	const char *names[WS_CAPTURES]; /**< "cuda" */
-	const char *values[WS_CAPTURES];
+	struct ws_capture *captures;
 	size_t count;
 };
 

@@ -83,15 +83,12 @@ print_part(struct ws_page *page, const char *mark, unsigned indent, struct ws_st
 	page->label = "";
 }
 
-void
-ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, ...)
+static void
+print_line(struct ws_page *page, enum ws_page_mark mark, const char *format, va_list values)
 {
 	static const char *const marks[] = {"", "!", "✗", ""};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	va_list values;
-	va_start(values, format);
 	char *plain = ws_arena_vprintf(a, format, values);
-	va_end(values);
 	ws_utf8_make_plain(plain, false);
 	struct ws_str rest = ws_str_of(plain);
 	const char *sign = marks[mark];
@@ -107,4 +104,23 @@ ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, .
 		sign = "";
 		indent = further;
 	} while (rest.n > 0);
+}
+
+void
+ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	print_line(page, mark, format, values);
+	va_end(values);
+}
+
+void
+ws_page_row(struct ws_page *page, const char *label, const char *format, ...)
+{
+	va_list values;
+	page->label = label;
+	va_start(values, format);
+	print_line(page, WS_PAGE_PLAIN, format, values);
+	va_end(values);
 }

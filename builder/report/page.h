@@ -32,6 +32,9 @@ struct ws_page ws_page_begin(const struct ws_out *out, unsigned width);
 /** The next line gets this label. */
 void ws_page_label(struct ws_page *page, const char *label);
 
+/** A plain line with its label. */
+void ws_page_row(struct ws_page *page, const char *label, const char *format, ...) WS_PRINTF(3, 4);
+
 /** One line of any length, broken at two blanks before it is broken at one. */
 void ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, ...)
 	WS_PRINTF(3, 4);

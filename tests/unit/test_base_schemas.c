@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "cli/cmd_recipe.h"
 #include "cli/session.h"
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"

@@ -103,8 +103,8 @@ WS_TEST(a_sign_is_found_anywhere)
 		const struct ws_found_sign *found;
 		assert_int_equal(find(ws_buf_str(&text), &random, scratch, &found), 1);
 		assert_int_equal(found->line, lines);
-		assert_string_equal(found->values[0], "/a/b.so");
-		assert_string_equal(found->values[1], "_ZN3c10");
+		assert_string_equal(found->captures[0].value, "/a/b.so");
+		assert_string_equal(found->captures[1].value, "_ZN3c10");
 		assert_contains(found->text, "undefined symbol");
 		assert_true(strlen(found->text) <= 300);
 	}
@@ -129,8 +129,8 @@ WS_TEST(colours_and_control_characters_are_passed_over)
 	static const char text[] =
 		"\033]0;title\a\033[1;31mx.so\033[0m: undefined\0symbol:\r\n  \033[1m_Z1f\033[K";
 	assert_int_equal(find((struct ws_str){text, sizeof(text) - 1}, &random, a, &found), 1);
-	assert_string_equal(found->values[0], "x.so");
-	assert_string_equal(found->values[1], "_Z1f");
+	assert_string_equal(found->captures[0].value, "x.so");
+	assert_string_equal(found->captures[1].value, "_Z1f");
 	/* A sequence that does not end costs no more than its line. */
 	assert_int_equal(
 		find(ws_str_of("\033[12;\n\033]0;\nx.so: undefined symbol: f"), &random, a, &found), 1);
