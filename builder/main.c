@@ -126,17 +126,17 @@ run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 		.common = s->common,
 		.common_count = WS_COMMON_OPTIONS};
 	ws_words words = {0};
-	enum ws_options_result result = ws_options_parse(&usage, argc, argv, true, s->a, &words, err);
-	if (result == WS_OPTIONS_ERROR) {
+	bool parsed = ws_options_parse(&usage, argc, argv, true, s->a, &words, err);
+	if (!parsed && err->kind != WS_ERR_NONE) {
 		return false;
 	}
 	if (version) {
 		ws_out_result(&s->out, "wheelsmith %s\n", WS_VERSION);
 		return true;
 	}
-	if (result == WS_OPTIONS_HELP || words.len == 0) {
+	if (words.len == 0) {
 		print_help(s);
-		return result == WS_OPTIONS_HELP || ws_err_set(err, WS_ERR_USAGE, "no command given");
+		return parsed ? ws_err_set(err, WS_ERR_USAGE, "no command given") : false;
 	}
 	return run_command(s, words, err);
 }

@@ -165,27 +165,6 @@ is_ready(const struct ws_cell_result *cell)
 	return ws_cell_state(cell) == WS_CELL_READY;
 }
 
-static unsigned
-count_state(const struct ws_build_result *result, enum ws_cell_state state)
-{
-	unsigned count = 0;
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		count += ws_cell_state(&result->supplies.cells[i]) == state;
-	}
-	return count;
-}
-
-static unsigned
-count_prebuilt(const struct ws_build_result *result)
-{
-	unsigned count = 0;
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		count += is_ready(cell) && cell->supply->kind == WS_SUPPLY_PREBUILT;
-	}
-	return count;
-}
-
 void
 ws_build_text_wheel(void *self, const struct ws_supply *supply)
 {
@@ -330,21 +309,20 @@ print_summary(struct ws_session *s, const struct ws_build_text *text)
 	}
 	ws_format_memory(actions->peak_bytes, peak);
 	bool measured = actions->peak_bytes > 0; /* short commands have no sample */
-	unsigned fallbacks = count_state(result, WS_CELL_FALLBACK);
-	unsigned published = count_state(result, WS_CELL_PUBLISHED);
-	unsigned prebuilt = count_prebuilt(result);
-	/* A fallback must not look like a missing wheel. */
+	unsigned counts[WS_CELL_CANCELLED + 1] = {0}, prebuilt = 0;
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		if (ws_cell_state(cell) == WS_CELL_FALLBACK) {
+		enum ws_cell_state state = ws_cell_state(cell);
+		counts[state]++;
+		prebuilt += state == WS_CELL_READY && cell->supply->kind == WS_SUPPLY_PREBUILT;
+		if (state == WS_CELL_FALLBACK) { /* it must not look like a missing wheel */
 			ws_out_note(&s->out, "%s: falls back to %s\n", cell->cell->name, cell->supply->why);
 		}
 	}
+	unsigned fallbacks = counts[WS_CELL_FALLBACK], published = counts[WS_CELL_PUBLISHED];
 	ws_out_note(&s->out, "%u ready%s, %u failed, %u not done, %u excluded%s%s; %s, %s of CPU%s%s\n",
-		count_state(result, WS_CELL_READY),
-		prebuilt ? ws_arena_printf(s->a, " (%u prebuilt)", prebuilt) : "",
-		count_state(result, WS_CELL_FAILED), count_state(result, WS_CELL_CANCELLED),
-		count_state(result, WS_CELL_EXCLUDED),
+		counts[WS_CELL_READY], prebuilt ? ws_arena_printf(s->a, " (%u prebuilt)", prebuilt) : "",
+		counts[WS_CELL_FAILED], counts[WS_CELL_CANCELLED], counts[WS_CELL_EXCLUDED],
 		fallbacks ? ws_arena_printf(s->a, ", %u fallback", fallbacks) : "",
 		published ? ws_arena_printf(s->a, ", %u published", published) : "",
 		ws_format_duration(result->wall_ms, wall), ws_format_duration(actions->cpu_ms, cpu),

@@ -98,8 +98,7 @@ ws_cmd_doctor(struct ws_session *s, struct ws_err *err)
 	read_data(s, &d.rows);
 	d.store = ws_session_store_path(s);
 	d.recipes = s->globals.recipes;
-	ws_session_list_recipes(
-		s, NULL, &catalog, NULL); /* without recipes the cures name no package */
+	ws_session_list_recipes(s, &catalog, NULL); /* without recipes the cures name no package */
 	d.catalog = &catalog;
 	d.indexes = ws_session_read_indexes(s, NULL, &indexes_err) ? &s->indexes : NULL;
 	d.indexes_err = &indexes_err;

@@ -54,7 +54,7 @@ read_text(struct ws_session *s, struct ws_finder *finder, struct ws_err *err)
 static void
 print_page(const struct ws_out *out, const struct ws_explanation *e, size_t count)
 {
-	struct ws_page page = ws_page_begin(out, 0);
+	struct ws_page page = ws_page_begin(out);
 	for (size_t i = 0; i < count; i++, e++) {
 		ws_out_result(out, "%s", i > 0 ? "\n" : "");
 		ws_page_row(&page, i == 0 ? "cause" : "also", "%s", e->cause);
@@ -125,7 +125,7 @@ ws_cmd_explain(struct ws_session *s, struct ws_err *err)
 	};
 	if (!ws_command_options(s, &usage, err) || !ws_session_open_facts(s, err)
 		|| !ws_signs_read(s->data.facts, s->a, &signs, err)
-		|| !ws_session_list_recipes(s, NULL, &catalog, err)) {
+		|| !ws_session_list_recipes(s, &catalog, err)) {
 		return false;
 	}
 	const struct ws_explaining with = {

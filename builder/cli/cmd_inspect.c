@@ -160,7 +160,7 @@ static void
 print_page(const struct ws_wheel_facts *f, const struct ws_out *out)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct printing p = {ws_page_begin(out, 0), a};
+	struct printing p = {ws_page_begin(out), a};
 	static const char *const kinds[] = {"wheel", "package", "library"};
 	ROW(&p, kinds[f->kind], "%s", f->subject);
 	if (f->zip && f->zip->entry_count > 0) {

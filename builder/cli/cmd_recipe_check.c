@@ -80,22 +80,6 @@ add_problem_at(struct subject *x, const struct ws_json *value, const char *text,
 	add_problem(&x->problems, &err);
 }
 
-static void
-check_sources(struct subject *x)
-{
-	struct ws_arena *a = x->problems.a;
-	struct ws_listing *listings = WS_NEW_N(a, struct ws_listing, x->tree_count);
-	for (size_t i = 0; i < x->tree_count; i++) {
-		listings[i] = ws_tree_listing(&x->trees[i]);
-	}
-	ws_recipe_check(&x->recipe, listings, x->tree_count, a, &x->view);
-	for (size_t i = 0; i < x->view.problems.list.len; i++) {
-		const struct ws_recipe_problem *problem = &x->view.problems.list.at[i];
-		add_problem_at(
-			x, ws_recipe_value_at(x->doc->root, problem->where, a), problem->text, problem->cure);
-	}
-}
-
 /* A recipe is looked up as <package>/<version>.json. */
 static void
 check_place(struct subject *x)
@@ -242,7 +226,17 @@ check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 	}
 	check_place(x);
 	if (fetch_all(c, x, &one)) {
-		check_sources(x);
+		struct ws_arena *a = x->problems.a;
+		struct ws_listing *listings = WS_NEW_N(a, struct ws_listing, x->tree_count);
+		for (size_t i = 0; i < x->tree_count; i++) {
+			listings[i] = ws_tree_listing(&x->trees[i]);
+		}
+		ws_recipe_check(&x->recipe, listings, x->tree_count, a, &x->view);
+		for (size_t i = 0; i < x->view.problems.list.len; i++) {
+			const struct ws_recipe_problem *problem = &x->view.problems.list.at[i];
+			add_problem_at(x, ws_recipe_value_at(x->doc->root, problem->where, a), problem->text,
+				problem->cure);
+		}
 	} else if (ws_err_is_stop(&one)) {
 		*err = one;
 		return false;
@@ -251,22 +245,6 @@ check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 		add_problem(&x->problems, &one);
 	}
 	return true;
-}
-
-static void
-print_modules(const struct subject *x, const struct ws_out *out)
-{
-	for (size_t i = 0; i < x->recipe.extension_count; i++) {
-		const struct ws_extension *extension = &x->recipe.extensions[i];
-		const struct ws_recipe_module *module = &x->view.modules[i];
-		size_t cuda = 0;
-		for (size_t j = 0; j < module->unit_count; j++) {
-			cuda += module->units[j].kind >= WS_UNIT_CUDA;
-		}
-		ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n", extension->module,
-			ws_binding_words[extension->binding], module->unit_count,
-			module->unit_count == 1 ? "" : "s", cuda);
-	}
 }
 
 static void
@@ -303,20 +281,6 @@ marked_lines(const struct subject *x, unsigned *lines, size_t most)
 }
 
 static void
-print_marked(const struct subject *x, const struct ws_out *out)
-{
-	unsigned lines[MARKED_SHOWN];
-	size_t count = marked_lines(x, lines, MARKED_SHOWN);
-	for (size_t i = 0; i < count && i < MARKED_SHOWN; i++) {
-		ws_out_result(out, i == 0 ? "  marked   line%s " : ", ", count == 1 ? "" : "s");
-		ws_out_result(out, "%u", lines[i]);
-	}
-	if (count > 0) {
-		ws_out_result(out, "%s: still to check by hand\n", count > MARKED_SHOWN ? " and more" : "");
-	}
-}
-
-static void
 print_subject(const struct subject *x, const struct ws_out *out)
 {
 	size_t problems = x->problems.list.len + x->problems.more;
@@ -331,7 +295,17 @@ print_subject(const struct subject *x, const struct ws_out *out)
 					: x->source.spec->url     ? x->source.spec->url
 											  : x->source.spec->path),
 			x->source.tree.count, ws_format_size(x->source_bytes, size));
-		print_modules(x, out);
+		for (size_t i = 0; i < x->recipe.extension_count; i++) {
+			const struct ws_extension *extension = &x->recipe.extensions[i];
+			const struct ws_recipe_module *module = &x->view.modules[i];
+			size_t cuda = 0;
+			for (size_t j = 0; j < module->unit_count; j++) {
+				cuda += module->units[j].kind >= WS_UNIT_CUDA;
+			}
+			ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n",
+				extension->module, ws_binding_words[extension->binding], module->unit_count,
+				module->unit_count == 1 ? "" : "s", cuda);
+		}
 		print_python(x, out);
 	} else if (x->why_no_sources) {
 		ws_out_result(out, "  sources  not looked at: %s\n", x->why_no_sources);
@@ -341,7 +315,15 @@ print_subject(const struct subject *x, const struct ws_out *out)
 		ws_out_result(out, "  prebuilt %s: %zu name%s\n", x->recipe.prebuilt[i].from, names,
 			names == 1 ? "" : "s");
 	}
-	print_marked(x, out);
+	unsigned lines[MARKED_SHOWN];
+	size_t count = marked_lines(x, lines, MARKED_SHOWN);
+	for (size_t i = 0; i < count && i < MARKED_SHOWN; i++) {
+		ws_out_result(out, i == 0 ? "  marked   line%s " : ", ", count == 1 ? "" : "s");
+		ws_out_result(out, "%u", lines[i]);
+	}
+	if (count > 0) {
+		ws_out_result(out, "%s: still to check by hand\n", count > MARKED_SHOWN ? " and more" : "");
+	}
 	size_t idle = x->view.idle_cuda;
 	if (idle > 0) {
 		ws_out_result(out, "  warning  %zu .cu file%s in the sources, and no module compiles one\n",
@@ -493,36 +475,6 @@ print_json(const struct checking *c)
 	ws_session_print_json(c->s, &ws_recipe_check_table, &result);
 }
 
-/* The exit code is that of the problems, if all are of one kind. */
-static bool
-conclude(const struct checking *c, struct ws_err *err)
-{
-	enum ws_err_kind kind = WS_ERR_NONE;
-	for (size_t i = 0; i < c->count; i++) {
-		const struct problems *problems = &c->subjects[i].problems;
-		for (size_t j = 0; j < problems->list.len; j++) {
-			enum ws_err_kind one = problems->list.at[j]->kind;
-			kind = kind == WS_ERR_NONE || kind == one ? one : WS_ERR_NEGATIVE;
-		}
-	}
-	*err = (struct ws_err){.kind = kind};
-	return kind == WS_ERR_NONE;
-}
-
-static void
-print_checked(const struct checking *c, const struct subject *x)
-{
-	for (size_t i = 0; i < x->problems.list.len; i++) {
-		ws_out_error(&c->s->out, x->problems.list.at[i]);
-	}
-	if (x->problems.more > 0) {
-		ws_out_warn(&c->s->out, "%s: %zu more problems", x->path, x->problems.more);
-	}
-	if (!c->s->globals.json) {
-		print_subject(x, &c->s->out);
-	}
-}
-
 static bool
 check_all(struct checking *c, struct ws_err *err)
 {
@@ -549,15 +501,34 @@ check_all(struct checking *c, struct ws_err *err)
 		}
 	}
 	for (size_t i = 0; i < c->count; i++) {
-		if (!check_subject(c, &c->subjects[i], err)) {
+		struct subject *x = &c->subjects[i];
+		if (!check_subject(c, x, err)) {
 			return false;
 		}
-		print_checked(c, &c->subjects[i]);
+		for (size_t k = 0; k < x->problems.list.len; k++) {
+			ws_out_error(&c->s->out, x->problems.list.at[k]);
+		}
+		if (x->problems.more > 0) {
+			ws_out_warn(&c->s->out, "%s: %zu more problems", x->path, x->problems.more);
+		}
+		if (!c->s->globals.json) {
+			print_subject(x, &c->s->out);
+		}
 	}
 	if (c->s->globals.json) {
 		print_json(c);
 	}
-	return conclude(c, err);
+	/* The exit code is that of the problems, if all are of one kind. */
+	enum ws_err_kind kind = WS_ERR_NONE;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct problems *problems = &c->subjects[i].problems;
+		for (size_t j = 0; j < problems->list.len; j++) {
+			enum ws_err_kind one = problems->list.at[j]->kind;
+			kind = kind == WS_ERR_NONE || kind == one ? one : WS_ERR_NEGATIVE;
+		}
+	}
+	*err = (struct ws_err){.kind = kind};
+	return kind == WS_ERR_NONE;
 }
 
 bool

@@ -56,47 +56,6 @@ license_text(const struct ws_metadata *metadata)
 	return text && text[0] ? text : "-";
 }
 
-static struct row
-row_of(const struct ws_recipe *recipe, struct ws_arena *a)
-{
-	enum ws_binding binding = ws_recipe_binding(recipe);
-	return (struct row){.name = recipe->name,
-		.version = recipe->version.text,
-		.binding = binding == WS_BINDING_NONE ? "Python" : ws_binding_words[binding],
-		.torch = recipe->needs_torch ? ws_specifiers_text(recipe->needs_torch) : "any",
-		.archs = archs_text(recipe, a),
-		.license = license_text(&recipe->metadata),
-		.path = recipe->path};
-}
-
-/* @a only: a package, normalised; NULL: all. */
-static bool
-list_recipes(struct ws_session *s, const char *only, struct listing *listing, struct ws_err *err)
-{
-	struct ws_recipe_catalog catalog;
-	if (!ws_session_open_facts(s, err) || !ws_session_list_recipes(s, NULL, &catalog, err)) {
-		return false;
-	}
-	struct row *rows = WS_NEW_N(s->a, struct row, catalog.count);
-	listing->rows = rows;
-	for (size_t i = 0; i < catalog.count; i++) {
-		const struct ws_recipe_file *file = &catalog.files[i];
-		struct ws_recipe recipe;
-		if (only && strcmp(file->name, only) != 0) {
-			continue;
-		}
-		if (!ws_recipe_find(&catalog, file->name, &file->version, s->a, &recipe, err)) {
-			return false;
-		}
-		rows[listing->count++] = row_of(&recipe, s->a);
-	}
-	if (only && listing->count == 0) {
-		ws_err_set(err, WS_ERR_NEGATIVE, "no recipe for '%s'", only);
-		return ws_err_cure(err, "draft one:  wheelsmith recipe new %s==VERSION", only);
-	}
-	return true;
-}
-
 bool
 ws_cmd_recipe_list(struct ws_session *s, struct ws_err *err)
 {
@@ -113,8 +72,34 @@ ws_cmd_recipe_list(struct ws_session *s, struct ws_err *err)
 		return false;
 	}
 	const char *only = s->words.len > 0 ? ws_package_normal(s->words.at[0], s->a) : NULL;
-	if (!list_recipes(s, only, &listing, err)) {
+	/* @a only: a package, normalised; NULL: all. */
+	struct ws_recipe_catalog catalog;
+	if (!ws_session_open_facts(s, err) || !ws_session_list_recipes(s, &catalog, err)) {
 		return false;
+	}
+	struct row *rows = WS_NEW_N(s->a, struct row, catalog.count);
+	listing.rows = rows;
+	for (size_t i = 0; i < catalog.count; i++) {
+		const struct ws_recipe_file *file = &catalog.files[i];
+		struct ws_recipe recipe;
+		if (only && strcmp(file->name, only) != 0) {
+			continue;
+		}
+		if (!ws_recipe_find(&catalog, file->name, &file->version, s->a, &recipe, err)) {
+			return false;
+		}
+		enum ws_binding binding = ws_recipe_binding(&recipe);
+		rows[listing.count++] = (struct row){.name = recipe.name,
+			.version = recipe.version.text,
+			.binding = binding == WS_BINDING_NONE ? "Python" : ws_binding_words[binding],
+			.torch = recipe.needs_torch ? ws_specifiers_text(recipe.needs_torch) : "any",
+			.archs = archs_text(&recipe, s->a),
+			.license = license_text(&recipe.metadata),
+			.path = recipe.path};
+	}
+	if (only && listing.count == 0) {
+		ws_err_set(err, WS_ERR_NEGATIVE, "no recipe for '%s'", only);
+		return ws_err_cure(err, "draft one:  wheelsmith recipe new %s==VERSION", only);
 	}
 	if (s->globals.json) {
 		ws_session_print_json(s, &ws_recipe_list_table, &listing);

@@ -58,22 +58,6 @@ find_newest(struct drafting *d, struct ws_err *err)
 	return true;
 }
 
-/* Called before the first download: the nearest existing folder must be writable. */
-static bool
-check_folder(const struct drafting *d, struct ws_err *err)
-{
-	const char *folder = ws_path_dir(d->s->a, d->to);
-	while (!ws_fs_exists(folder) && strcmp(folder, ws_path_dir(d->s->a, folder)) != 0) {
-		folder = ws_path_dir(d->s->a, folder);
-	}
-	if (!ws_fs_is_dir(folder)) {
-		ws_err_set(err, WS_ERR_USAGE, "'%s' exists and is not a folder", folder);
-		return ws_err_cure(err, "write to a folder, or to a file that ends in .json (-o FILE)");
-	}
-	return access(folder, W_OK | X_OK) == 0
-		|| ws_err_sys(err, WS_ERR_IO, "cannot write into the folder '%s'", folder);
-}
-
 /* A folder stands for FOLDER/NAME/VERSION.json. */
 static bool
 choose_place(struct drafting *d, struct ws_err *err)
@@ -89,7 +73,17 @@ choose_place(struct drafting *d, struct ws_err *err)
 		ws_err_set(err, WS_ERR_USAGE, "'%s' is there already", d->to);
 		return ws_err_cure(err, "move it away, or write elsewhere (-o FILE)");
 	}
-	return check_folder(d, err);
+	/* Called before the first download: the nearest existing folder must be writable. */
+	const char *folder = ws_path_dir(d->s->a, d->to);
+	while (!ws_fs_exists(folder) && strcmp(folder, ws_path_dir(d->s->a, folder)) != 0) {
+		folder = ws_path_dir(d->s->a, folder);
+	}
+	if (!ws_fs_is_dir(folder)) {
+		ws_err_set(err, WS_ERR_USAGE, "'%s' exists and is not a folder", folder);
+		return ws_err_cure(err, "write to a folder, or to a file that ends in .json (-o FILE)");
+	}
+	return access(folder, W_OK | X_OK) == 0
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write into the folder '%s'", folder);
 }
 
 /* The index gives no digest: fetch the file first and compute it. */
@@ -167,21 +161,6 @@ static const char commit_note[] =
 	"the commit that `git ls-remote URL 'refs/tags/v*'` shows for this version, and the "
 	"submodules that are compiled against: \"submodules\": [\"third_party/cutlass\"]";
 
-/* An sdist without files that its setup.py compiles cannot be built. */
-static void
-warn_of_dead_end(const struct drafting *d, const char *file)
-{
-	const struct ws_draft *draft = &d->draft;
-	if (draft->missing_sources > 0 && !d->git) {
-		ws_out_warn(&d->s->out,
-			"'%s' cannot be built: it lacks %ju of the files that its setup.py compiles", file,
-			(uintmax_t)draft->missing_sources);
-		ws_out_note(&d->s->out,
-			"         from its repository:  wheelsmith recipe new %s==%s --git %s\n",
-			d->distribution, d->version.text, draft->repository ? draft->repository : "URL");
-	}
-}
-
 /* With --git the recipe names that repository; the rest is read from setup.py of the sdist. */
 static bool
 draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err *err)
@@ -204,7 +183,16 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 			d, d->git ? &git : &spec, file->name, &found.tree, d->git ? commit_note : NULL, err)) {
 		return false;
 	}
-	warn_of_dead_end(d, file->name);
+	/* An sdist without files that its setup.py compiles cannot be built. */
+	const struct ws_draft *draft = &d->draft;
+	if (draft->missing_sources > 0 && !d->git) {
+		ws_out_warn(&d->s->out,
+			"'%s' cannot be built: it lacks %ju of the files that its setup.py compiles",
+			file->name, (uintmax_t)draft->missing_sources);
+		ws_out_note(&d->s->out,
+			"         from its repository:  wheelsmith recipe new %s==%s --git %s\n",
+			d->distribution, d->version.text, draft->repository ? draft->repository : "URL");
+	}
 	return true;
 }
 
@@ -316,8 +304,11 @@ draft_commit(struct drafting *d, const char *at, struct ws_err *err)
 }
 
 static bool
-make_draft(struct drafting *d, struct ws_err *err)
+draft(struct drafting *d, struct ws_err *err)
 {
+	if ((!d->version.text && !find_newest(d, err)) || !choose_place(d, err)) {
+		return false;
+	}
 	if (d->git && d->folder) {
 		return ws_err_set(err, WS_ERR_USAGE, "give one of --git and --folder");
 	}
@@ -330,24 +321,12 @@ make_draft(struct drafting *d, struct ws_err *err)
 		return false;
 	}
 	const char *at = d->git ? strrchr(d->git, '@') : NULL;
-	return d->folder                 ? draft_folder(d, err)
+	bool done = d->folder            ? draft_folder(d, err)
 		: at && ws_git_is_id(at + 1) ? draft_commit(d, at, err)
 									 : draft_index(d, err);
-}
-
-static unsigned
-count_checks(const char *text)
-{
-	unsigned count = 0;
-	for (const char *at = text; (at = strstr(at, "// check:")); at++) {
-		count++;
+	if (!done) {
+		return false;
 	}
-	return count;
-}
-
-static bool
-deliver(struct drafting *d, struct ws_err *err)
-{
 	const struct ws_out *out = &d->s->out;
 	for (size_t i = 0; i < d->draft.change_count; i++) {
 		ws_out_note(out, "  %s\n", d->draft.changes[i]);
@@ -363,20 +342,16 @@ deliver(struct drafting *d, struct ws_err *err)
 		|| !ws_fs_write_atomic(d->to, d->draft.text, strlen(d->draft.text), 0644, err)) {
 		return false;
 	}
-	unsigned checks = count_checks(d->draft.text);
+	unsigned checks = 0;
+	for (const char *mark = d->draft.text; (mark = strstr(mark, "// check:")); mark++) {
+		checks++;
+	}
 	ws_out_note(out, "wrote %s, with %u line%s to check\n", d->to, checks, checks == 1 ? "" : "s");
 	if (d->sources) {
 		ws_out_note(out, "its sources, to read:  %s\n", d->sources);
 	}
 	ws_out_note(out, "then:  wheelsmith recipe check --fetch %s\n", d->to);
 	return true;
-}
-
-static bool
-draft(struct drafting *d, struct ws_err *err)
-{
-	return (d->version.text || find_newest(d, err)) && choose_place(d, err) && make_draft(d, err)
-		&& deliver(d, err);
 }
 
 bool

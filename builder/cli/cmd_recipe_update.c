@@ -14,45 +14,6 @@ struct updating {
 	struct ws_document document;
 };
 
-static bool
-parse_word(struct updating *u, const char *word, struct ws_err *err)
-{
-	struct ws_arena *a = u->s->a;
-	const char *equals = strstr(word, "==");
-	const char *name = equals ? ws_arena_copy(a, word, (size_t)(equals - word)) : word;
-	if (!ws_is_package_name(name) || (equals && !ws_version_parse(equals + 2, a, &u->wanted))) {
-		ws_err_set(err, WS_ERR_USAGE, "'%s' names no package", word);
-		return ws_err_cure(err, "write it like this: torch-scatter, or torch-scatter==2.1.2");
-	}
-	u->name = ws_package_normal(name, a);
-	return true;
-}
-
-/* The newest recipe that is older than the wanted version. Recipes with a local label are left
- * out. */
-static bool
-find_recipe(struct updating *u, struct ws_err *err)
-{
-	struct ws_recipe_catalog catalog;
-	const struct ws_recipe_file *newest = NULL;
-	if (!ws_session_open_facts(u->s, err) || !ws_session_list_recipes(u->s, NULL, &catalog, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < catalog.count; i++) {
-		const struct ws_recipe_file *file = &catalog.files[i];
-		bool older = !u->wanted.text || ws_version_cmp(&file->version, &u->wanted) < 0;
-		if (strcmp(file->name, u->name) == 0 && !file->version.local && older) {
-			newest = file;
-		}
-	}
-	if (!newest) {
-		ws_err_set(err, WS_ERR_CONFIG, "no recipe of '%s' to go on from", u->name);
-		return ws_err_cure(err, "a first one:  wheelsmith recipe new %s==VERSION", u->name);
-	}
-	return ws_recipe_find(&catalog, u->name, &newest->version, u->s->a, &u->recipe, err)
-		&& ws_document_read(newest->path, "recipe", u->s->a, &u->document, err);
-}
-
 static const struct ws_source_spec *
 sdist_of(const struct ws_recipe *recipe)
 {
@@ -106,8 +67,27 @@ static bool
 update(struct updating *u, const char *to, const char *git, struct ws_err *err)
 {
 	struct ws_session *s = u->s;
-	if (!find_recipe(u, err) || !ws_session_open_net(s, NULL, false, err)
-		|| (!u->wanted.text && !find_newest(u, err))) {
+	/* The newest recipe that is older than the wanted version. Recipes with a local label are left
+	 * out. */
+	struct ws_recipe_catalog catalog;
+	const struct ws_recipe_file *newest = NULL;
+	if (!ws_session_open_facts(u->s, err) || !ws_session_list_recipes(u->s, &catalog, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < catalog.count; i++) {
+		const struct ws_recipe_file *file = &catalog.files[i];
+		bool older = !u->wanted.text || ws_version_cmp(&file->version, &u->wanted) < 0;
+		if (strcmp(file->name, u->name) == 0 && !file->version.local && older) {
+			newest = file;
+		}
+	}
+	if (!newest) {
+		ws_err_set(err, WS_ERR_CONFIG, "no recipe of '%s' to go on from", u->name);
+		return ws_err_cure(err, "a first one:  wheelsmith recipe new %s==VERSION", u->name);
+	}
+	if (!ws_recipe_find(&catalog, u->name, &newest->version, u->s->a, &u->recipe, err)
+		|| !ws_document_read(newest->path, "recipe", u->s->a, &u->document, err)
+		|| !ws_session_open_net(s, NULL, false, err) || (!u->wanted.text && !find_newest(u, err))) {
 		return false;
 	}
 	if (!u->wanted.text) {
@@ -153,6 +133,17 @@ ws_cmd_recipe_update(struct ws_session *s, struct ws_err *err)
 		.least = 1,
 		.most = 1,
 	};
-	return ws_command_options(s, &usage, err) && parse_word(&u, s->words.at[0], err)
-		&& update(&u, to, git, err);
+	if (!ws_command_options(s, &usage, err)) {
+		return false;
+	}
+	struct ws_arena *a = u.s->a;
+	const char *equals = strstr(s->words.at[0], "==");
+	const char *name = equals ? ws_arena_copy(a, s->words.at[0], (size_t)(equals - s->words.at[0]))
+							  : s->words.at[0];
+	if (!ws_is_package_name(name) || (equals && !ws_version_parse(equals + 2, a, &u.wanted))) {
+		ws_err_set(err, WS_ERR_USAGE, "'%s' names no package", s->words.at[0]);
+		return ws_err_cure(err, "write it like this: torch-scatter, or torch-scatter==2.1.2");
+	}
+	u.name = ws_package_normal(name, a);
+	return update(&u, to, git, err);
 }

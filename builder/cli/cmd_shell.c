@@ -36,22 +36,15 @@ parse(struct ws_session *s, struct shelling *sh, struct ws_err *err)
 	return ws_selecting_finish(s, &sh->selecting, err);
 }
 
-/* Whether @unit is the name of a command, and not a pattern. */
-static bool
-is_named(const struct ws_made *made, const char *unit)
-{
-	bool named = false;
-	for (size_t i = 0; unit && i < made->nodes.len && !named; i++) {
-		named = strcmp(unit, made->nodes.at[i]->action->subject) == 0;
-	}
-	return named;
-}
-
 /* The first node without a result among those that match @unit. */
 static const struct ws_node *
 choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 {
-	bool named = is_named(made, unit);
+	/* Whether @unit is the name of a command, and not a pattern. */
+	bool named = false;
+	for (size_t i = 0; unit && i < made->nodes.len && !named; i++) {
+		named = strcmp(unit, made->nodes.at[i]->action->subject) == 0;
+	}
 	const struct ws_node *first = NULL;
 	for (size_t i = 0; i < made->nodes.len; i++) {
 		const struct ws_node *node = made->nodes.at[i];
@@ -73,29 +66,6 @@ choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 		return NULL;
 	}
 	return first;
-}
-
-/* ./run: the command as in a build; further arguments are passed to it. */
-static bool
-write_script(struct ws_session *s, const struct ws_node *node, const char *dir, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf script = {0};
-	const struct ws_action *action = node->action;
-	const char *const *argv = ws_action_words(action, action->argv, dir, s->a);
-	const char *const *env = ws_action_words(action, action->env, dir, s->a);
-	ws_buf_printf(&script, "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit\nexec env -i");
-	for (size_t i = 0; env[i]; i++) {
-		ws_buf_putc(&script, ' ');
-		ws_buf_put_quoted(&script, env[i]);
-	}
-	ws_buf_putc(&script, ' ');
-	ws_buf_put_quoted(&script, ws_action_program(action, dir, s->a));
-	for (size_t i = 1; argv[i]; i++) {
-		ws_buf_putc(&script, ' ');
-		ws_buf_put_quoted(&script, argv[i]);
-	}
-	ws_buf_puts(&script, " \"$@\"\n");
-	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);
 }
 
 /* The user's variables, overridden by the command's. HOME stays the user's; PATH is the command's
@@ -156,8 +126,27 @@ open_folder(
 {
 	struct ws_work work = {.store = &s->store};
 	char *dir = ws_fs_temp_dir(ws_store_path(&s->store, s->a, "work"), "shell-", s->a, err);
-	if (!dir || !ws_work_prepare(&work, node->action, node->made, dir, err)
-		|| !write_script(s, node, dir, err)) {
+	if (!dir || !ws_work_prepare(&work, node->action, node->made, dir, err)) {
+		return false;
+	}
+	/* ./run: the command as in a build; further arguments are passed to it. */
+	WS_AUTO_BUF struct ws_buf script = {0};
+	const struct ws_action *action = node->action;
+	const char *const *argv = ws_action_words(action, action->argv, dir, s->a);
+	const char *const *env = ws_action_words(action, action->env, dir, s->a);
+	ws_buf_printf(&script, "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit\nexec env -i");
+	for (size_t i = 0; env[i]; i++) {
+		ws_buf_putc(&script, ' ');
+		ws_buf_put_quoted(&script, env[i]);
+	}
+	ws_buf_putc(&script, ' ');
+	ws_buf_put_quoted(&script, ws_action_program(action, dir, s->a));
+	for (size_t i = 1; argv[i]; i++) {
+		ws_buf_putc(&script, ' ');
+		ws_buf_put_quoted(&script, argv[i]);
+	}
+	ws_buf_puts(&script, " \"$@\"\n");
+	if (!ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err)) {
 		return false;
 	}
 	bool done = run_shell(s, node->action, dir, err);

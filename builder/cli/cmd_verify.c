@@ -106,19 +106,6 @@ read_archs(struct verifying *v, struct ws_err *err)
 }
 
 static bool
-read_glibc(struct verifying *v, struct ws_err *err)
-{
-	const char *text = v->glibc;
-	if (text
-		&& (!ws_starts_with(text, "2.") || strspn(text + 2, "0123456789") != strlen(text + 2)
-			|| !text[2])) {
-		return ws_err_set(err, WS_ERR_USAGE, "--glibc '%s' is not a version like 2.28", text);
-	}
-	v->asked.glibc = text;
-	return true;
-}
-
-static bool
 prepare(struct verifying *v, struct ws_err *err)
 {
 	struct ws_session *s = v->s;
@@ -130,28 +117,21 @@ prepare(struct verifying *v, struct ws_err *err)
 	v->asked.world = &s->facts;
 	v->asked.strict = v->strict;
 	/* Recipes name the modules that count; mistakes in their folder are ignored here. */
-	ws_session_list_recipes(s, NULL, &v->catalog, NULL);
-	return read_python(v, err) && read_archs(v, err) && read_glibc(v, err)
-		&& (!v->here
-			|| ws_torch_open_installed(&s->facts, &v->kit, NULL, v->a, &v->installed, err));
+	ws_session_list_recipes(s, &v->catalog, NULL);
+	if (!read_python(v, err) || !read_archs(v, err)) {
+		return false;
+	}
+	const char *text = v->glibc;
+	if (text
+		&& (!ws_starts_with(text, "2.") || strspn(text + 2, "0123456789") != strlen(text + 2)
+			|| !text[2])) {
+		return ws_err_set(err, WS_ERR_USAGE, "--glibc '%s' is not a version like 2.28", text);
+	}
+	v->asked.glibc = text;
+	return !v->here || ws_torch_open_installed(&s->facts, &v->kit, NULL, v->a, &v->installed, err);
 }
 
 /* ---- one wheel ---- */
-
-/* The Pythons of @a release that the wheel's tags are for, the oldest first. */
-static void
-find_pythons(struct verifying *v, const struct ws_wheel_name *name,
-	const struct ws_torch_release *release, struct ws_judge_place *place)
-{
-	const struct ws_machine *machine = place->machine ? place->machine : ws_machine_host();
-	const char **tags = WS_NEW_N(v->a, const char *, release ? release->python_count : 0);
-	place->pythons = tags;
-	for (size_t i = 0; release && i < release->python_count; i++) {
-		if (ws_wheel_fit(name, &release->pythons[i], machine, 2, WS_ANY_GLIBC) > 0) {
-			tags[place->python_count++] = ws_python_tag_text(&release->pythons[i], true, v->a);
-		}
-	}
-}
 
 /* The Python that the wheel names: cp311-cp311; NULL: it is for several, or its name is not one. */
 static const struct ws_python_tag *
@@ -173,7 +153,18 @@ add_release(struct verifying *v, const struct ws_version *version, const struct 
 		return false;
 	}
 	if (!v->asked.python) {
-		find_pythons(v, name, ws_facts_torch(&v->s->facts, version), &place->place);
+		/* The Pythons of @a release that the wheel's tags are for, the oldest first. */
+		const struct ws_torch_release *release = ws_facts_torch(&v->s->facts, version);
+		const struct ws_machine *machine =
+			place->place.machine ? place->place.machine : ws_machine_host();
+		const char **tags = WS_NEW_N(v->a, const char *, release ? release->python_count : 0);
+		place->place.pythons = tags;
+		for (size_t i = 0; release && i < release->python_count; i++) {
+			if (ws_wheel_fit(name, &release->pythons[i], machine, 2, WS_ANY_GLIBC) > 0) {
+				tags[place->place.python_count++] =
+					ws_python_tag_text(&release->pythons[i], true, v->a);
+			}
+		}
 	}
 	if (place->place.python_count > 0) {
 		place->place.python_tag = place->place.pythons[0];
@@ -231,41 +222,6 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 	return true;
 }
 
-/* The required modules, from the recipe of this package and version. */
-static void
-find_required(struct verifying *v, const struct ws_wheel_name *name, struct ws_judge_order *order)
-{
-	struct ws_err ignored = {0};
-	struct ws_version version;
-	struct ws_recipe *recipe = WS_NEW(v->a, struct ws_recipe);
-	if (name->distribution && ws_version_parse(name->version.public_text, v->a, &version)
-		&& ws_recipe_find(&v->catalog, name->distribution, &version, v->a, recipe, &ignored)) {
-		ws_judge_expect(order, recipe, v->a);
-	}
-}
-
-/* Shared rules against wheels of this name in each place. */
-static void
-find_known_bad(struct verifying *v, const struct ws_wheel_name *name, struct ws_wheel_place *places,
-	size_t count)
-{
-	const struct ws_facts *facts = &v->s->facts;
-	for (size_t i = 0; i < count && name->distribution; i++) {
-		struct ws_version torch, cuda;
-		struct ws_point_view view = {.archs = v->asked.archs, .cxx11abi = -1};
-		if (places[i].torch && ws_version_parse(places[i].torch, v->a, &torch)) {
-			const struct ws_torch_release *release = ws_facts_torch(facts, &torch);
-			view.torch = &torch;
-			view.cuda =
-				release && ws_version_parse(release->standard.cuda, v->a, &cuda) ? &cuda : NULL;
-		}
-		const struct ws_shared_bad *bad =
-			ws_shared_bad_wheel(facts->shared_bad, facts->shared_bad_count, name, &view);
-		places[i].known_bad = bad ? bad->rule.why : NULL;
-		places[i].known_bad_see = bad ? bad->rule.see : NULL;
-	}
-}
-
 static bool
 verify(struct verifying *v, const char *wheel, struct ws_err *err)
 {
@@ -285,8 +241,30 @@ verify(struct verifying *v, const char *wheel, struct ws_err *err)
 	if (fd < 0 || !find_places(v, &name, places, &order.place_count, err)) {
 		return false;
 	}
-	find_required(v, &name, &order);
-	find_known_bad(v, &name, places, order.place_count);
+	/* The required modules, from the recipe of this package and version. */
+	struct ws_err ignored = {0};
+	struct ws_version version;
+	struct ws_recipe *recipe = WS_NEW(v->a, struct ws_recipe);
+	if (name.distribution && ws_version_parse(name.version.public_text, v->a, &version)
+		&& ws_recipe_find(&v->catalog, name.distribution, &version, v->a, recipe, &ignored)) {
+		ws_judge_expect(&order, recipe, v->a);
+	}
+	/* Shared rules against wheels of this name in each place. */
+	const struct ws_facts *facts = &v->s->facts;
+	for (size_t i = 0; i < order.place_count && name.distribution; i++) {
+		struct ws_version torch, cuda;
+		struct ws_point_view view = {.archs = v->asked.archs, .cxx11abi = -1};
+		if (places[i].torch && ws_version_parse(places[i].torch, v->a, &torch)) {
+			const struct ws_torch_release *release = ws_facts_torch(facts, &torch);
+			view.torch = &torch;
+			view.cuda =
+				release && ws_version_parse(release->standard.cuda, v->a, &cuda) ? &cuda : NULL;
+		}
+		const struct ws_shared_bad *bad =
+			ws_shared_bad_wheel(facts->shared_bad, facts->shared_bad_count, &name, &view);
+		places[i].known_bad = bad ? bad->rule.why : NULL;
+		places[i].known_bad_see = bad ? bad->rule.see : NULL;
+	}
 	if (!ws_scratch_make(
 			ws_store_path(&v->s->store, v->a, "partial"), "verify-", v->a, &folder, err)
 		|| !ws_judge_now(&order, v->s->program, folder.path, v->a, &verdict, err)) {

@@ -70,25 +70,6 @@ takes_argument(const struct ws_option *row)
 	return row->kind != WS_OPTION_FLAG && row->kind != WS_OPTION_COUNT;
 }
 
-static struct poptOption *
-make_table(const struct ws_usage *usage, struct ws_arena *a)
-{
-	size_t count = usage->option_count + usage->common_count;
-	struct poptOption *table = WS_NEW_N(a, struct poptOption, count + 2);
-	for (size_t i = 0; i < count; i++) {
-		const struct ws_option *row = row_at(usage, i);
-		table[i].longName = row->name;
-		table[i].shortName = row->letter;
-		table[i].argInfo = takes_argument(row) ? POPT_ARG_STRING : POPT_ARG_NONE;
-		table[i].val = (int)i + HELP_VALUE + 1;
-	}
-	table[count].longName = "help";
-	table[count].shortName = 'h';
-	table[count].argInfo = POPT_ARG_NONE;
-	table[count].val = HELP_VALUE;
-	return table;
-}
-
 static bool
 convert(const struct ws_option *row, const char *text, struct ws_arena *a, struct ws_err *err)
 {
@@ -131,10 +112,31 @@ convert(const struct ws_option *row, const char *text, struct ws_arena *a, struc
 	return false;
 }
 
-static void
-suggest_option(
-	const struct ws_usage *usage, const char *bad, struct ws_arena *a, struct ws_err *err)
+static bool
+read_rows(const struct ws_usage *usage, poptContext context, struct ws_arena *a, struct ws_err *err)
 {
+	int code;
+	while ((code = poptGetNextOpt(context)) > 0) {
+		if (code == HELP_VALUE) {
+			*err = (struct ws_err){0};
+			return false;
+		}
+		WS_AUTO_FREE char *text = poptGetOptArg(context);
+		if (!convert(row_at(usage, (size_t)code - HELP_VALUE - 1), text, a, err)) {
+			return false;
+		}
+	}
+	const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+	if (code == -1) {
+		return true;
+	}
+	if (code == POPT_ERROR_NOARG) {
+		return ws_err_set(err, WS_ERR_USAGE, "%s needs a value", bad);
+	}
+	if (code == POPT_ERROR_UNWANTEDARG) {
+		return ws_err_set(err, WS_ERR_USAGE, "%s takes no value", bad);
+	}
+	ws_err_set(err, WS_ERR_USAGE, "unknown option '%s'", bad);
 	size_t count = usage->option_count + usage->common_count;
 	const char **names = WS_NEW_N(a, const char *, count + 1);
 	for (size_t i = 0; i < count; i++) {
@@ -145,43 +147,8 @@ suggest_option(
 	if (near && bad[0] == '-' && bad[1] == '-') {
 		ws_err_cure(err, "did you mean --%s?", near);
 	}
-	ws_err_cure(err, "`wheelsmith%s%s --help` lists the options", usage->command[0] ? " " : "",
-		usage->command);
-}
-
-static void
-popt_error(const struct ws_usage *usage, poptContext context, int code, struct ws_arena *a,
-	struct ws_err *err)
-{
-	const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-	if (code == POPT_ERROR_NOARG) {
-		ws_err_set(err, WS_ERR_USAGE, "%s needs a value", bad);
-	} else if (code == POPT_ERROR_UNWANTEDARG) {
-		ws_err_set(err, WS_ERR_USAGE, "%s takes no value", bad);
-	} else {
-		ws_err_set(err, WS_ERR_USAGE, "unknown option '%s'", bad);
-		suggest_option(usage, bad, a, err);
-	}
-}
-
-static enum ws_options_result
-read_rows(const struct ws_usage *usage, poptContext context, struct ws_arena *a, struct ws_err *err)
-{
-	int code;
-	while ((code = poptGetNextOpt(context)) > 0) {
-		if (code == HELP_VALUE) {
-			return WS_OPTIONS_HELP;
-		}
-		WS_AUTO_FREE char *text = poptGetOptArg(context);
-		if (!convert(row_at(usage, (size_t)code - HELP_VALUE - 1), text, a, err)) {
-			return WS_OPTIONS_ERROR;
-		}
-	}
-	if (code != -1) {
-		popt_error(usage, context, code, a, err);
-		return WS_OPTIONS_ERROR;
-	}
-	return WS_OPTIONS_OK;
+	return ws_err_cure(err, "`wheelsmith%s%s --help` lists the options",
+		usage->command[0] ? " " : "", usage->command);
 }
 
 static bool
@@ -207,36 +174,32 @@ check_count(const struct ws_usage *usage, const ws_words *words, struct ws_err *
 	return false;
 }
 
-enum ws_options_result
+bool
 ws_options_parse(const struct ws_usage *usage, int argc, const char *const *argv,
 	bool first_word_ends, struct ws_arena *a, ws_words *words, struct ws_err *err)
 {
-	const struct poptOption *table = make_table(usage, a);
+	size_t count = usage->option_count + usage->common_count;
+	struct poptOption *table = WS_NEW_N(a, struct poptOption, count + 2);
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_option *row = row_at(usage, i);
+		table[i].longName = row->name;
+		table[i].shortName = row->letter;
+		table[i].argInfo = takes_argument(row) ? POPT_ARG_STRING : POPT_ARG_NONE;
+		table[i].val = (int)i + HELP_VALUE + 1;
+	}
+	table[count].longName = "help";
+	table[count].shortName = 'h';
+	table[count].argInfo = POPT_ARG_NONE;
+	table[count].val = HELP_VALUE;
 	unsigned flags = first_word_ends ? POPT_CONTEXT_POSIXMEHARDER : 0;
 	poptContext context = poptGetContext(NULL, argc, (const char **)(uintptr_t)argv, table, flags);
-	enum ws_options_result result = read_rows(usage, context, a, err);
-	const char **rest = result == WS_OPTIONS_OK ? poptGetArgs(context) : NULL;
+	bool read = read_rows(usage, context, a, err);
+	const char **rest = read ? poptGetArgs(context) : NULL;
 	for (; rest && *rest; rest++) {
 		*ws_vec_push(words, a) = ws_arena_strdup(a, *rest);
 	}
 	poptFreeContext(context);
-	if (result == WS_OPTIONS_OK && !first_word_ends && !check_count(usage, words, err)) {
-		return WS_OPTIONS_ERROR;
-	}
-	return result;
-}
-
-static void
-print_row(const struct ws_option *row, const struct ws_out *out)
-{
-	char left[40];
-	char letter[8] = "    ";
-	if (row->letter) {
-		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	}
-	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
-		row->argument ? row->argument : "");
-	ws_out_result(out, "  %-25s %s\n", left, row->help);
+	return read && (first_word_ends || check_count(usage, words, err));
 }
 
 void
@@ -252,7 +215,15 @@ ws_options_help(const struct ws_usage *usage, const struct ws_out *out)
 	}
 	ws_out_result(out, "%s\n", usage->summary);
 	for (size_t i = 0; i < usage->option_count; i++) {
-		print_row(&usage->options[i], out);
+		char left[40];
+		char letter[8] = "    ";
+		if (usage->options[i].letter) {
+			snprintf(letter, sizeof(letter), "-%c, ", usage->options[i].letter);
+		}
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, usage->options[i].name,
+			usage->options[i].argument ? " " : "",
+			usage->options[i].argument ? usage->options[i].argument : "");
+		ws_out_result(out, "  %-25s %s\n", left, usage->options[i].help);
 	}
 	if (usage->command[0]) {
 		ws_out_result(out, "Common options: wheelsmith --help; more: man wheelsmith-%.*s\n",
@@ -319,19 +290,6 @@ find_row(const struct ws_usage *usage, const char *word, bool equals)
 	return NULL;
 }
 
-static void
-offer_options(const struct ws_usage *usage, const struct ws_out *out)
-{
-	for (size_t i = 0; i < usage->option_count + usage->common_count; i++) {
-		const struct ws_option *row = row_at(usage, i);
-		if (row->letter) {
-			ws_out_result(out, "-%c\t%s\n", row->letter, row->help);
-		}
-		ws_out_result(out, "--%s\t%s\n", row->name, row->help);
-	}
-	ws_out_result(out, "-h\tshow help\n--help\tshow help\n");
-}
-
 /* Files or folders, where the synopsis has such an argument that does not belong to an option. */
 static void
 offer_arguments(const struct ws_usage *usage, const struct ws_out *out)
@@ -369,7 +327,14 @@ ws_options_complete(
 	} else if (argc == 1) {
 		ws_out_result(out, "%s\n", word);
 	} else if (word[0] == '-') {
-		offer_options(usage, out);
+		for (size_t i = 0; i < usage->option_count + usage->common_count; i++) {
+			const struct ws_option *offered = row_at(usage, i);
+			if (offered->letter) {
+				ws_out_result(out, "-%c\t%s\n", offered->letter, offered->help);
+			}
+			ws_out_result(out, "--%s\t%s\n", offered->name, offered->help);
+		}
+		ws_out_result(out, "-h\tshow help\n--help\tshow help\n");
 	} else if (usage->parts && argc == 2) {
 		offer_words(usage->parts, "", out);
 	} else {

@@ -47,20 +47,13 @@ struct ws_usage {
 /** The options of a usage, from an array. */
 #define WS_OPTIONS(rows) .options = (rows), .option_count = WS_LEN(rows)
 
-enum ws_options_result {
-	WS_OPTIONS_OK,
-	WS_OPTIONS_HELP,  /**< --help is given */
-	WS_OPTIONS_ERROR, /**< err says what is wrong, WS_ERR_USAGE */
-};
-
 /**
  * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets the arguments that
  * are not options. With @a first_word_ends, parsing stops at the first of these, and @a words gets
- * it and the rest.
+ * it and the rest. False with WS_ERR_USAGE, or with WS_ERR_NONE: --help is given.
  */
-enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,
-	const char *const *argv, bool first_word_ends, struct ws_arena *a, ws_words *words,
-	struct ws_err *err);
+bool ws_options_parse(const struct ws_usage *usage, int argc, const char *const *argv,
+	bool first_word_ends, struct ws_arena *a, ws_words *words, struct ws_err *err);
 
 /** Prints the help of a command. */
 void ws_options_help(const struct ws_usage *usage, const struct ws_out *out);

@@ -3,28 +3,6 @@
 #include "base/fs.h"
 #include "net/url.h"
 
-static bool
-check_place(const struct ws_publish_options *o, struct ws_err *err)
-{
-	const struct {
-		const char *option;
-		bool given, for_store;
-	} rows[] = {
-		{"--login", o->login, true},
-		{"--snapshots", o->keep, false},
-		{"--variants", o->variants, false},
-		{"--verify", o->verify, false},
-		{"--rollback", o->roll_back, false},
-	};
-	for (size_t i = 0; i < WS_LEN(rows); i++) {
-		if (rows[i].given && rows[i].for_store != o->to_store) {
-			return ws_err_set(err, WS_ERR_USAGE, "%s is for %s", rows[i].option,
-				rows[i].for_store ? "an object store (s3://...)" : "an index in a folder");
-		}
-	}
-	return true;
-}
-
 /* A ".." could address another bucket: URLs are normalised on their way. */
 static bool
 is_bucket(const char *to, struct ws_arena *a)
@@ -92,5 +70,24 @@ ws_publish_options_check(struct ws_publish_options *o, struct ws_arena *a, struc
 	if (!o->to) {
 		return ws_err_set(err, WS_ERR_USAGE, "no index named: give --to FOLDER");
 	}
-	return find_place(o, a, err) && check_place(o, err) && (tasks == 1 || check_edits(o, err));
+	if (!find_place(o, a, err)) {
+		return false;
+	}
+	const struct {
+		const char *option;
+		bool given, for_store;
+	} rows[] = {
+		{"--login", o->login, true},
+		{"--snapshots", o->keep, false},
+		{"--variants", o->variants, false},
+		{"--verify", o->verify, false},
+		{"--rollback", o->roll_back, false},
+	};
+	for (size_t i = 0; i < WS_LEN(rows); i++) {
+		if (rows[i].given && rows[i].for_store != o->to_store) {
+			return ws_err_set(err, WS_ERR_USAGE, "%s is for %s", rows[i].option,
+				rows[i].for_store ? "an object store (s3://...)" : "an index in a folder");
+		}
+	}
+	return tasks == 1 || check_edits(o, err);
 }

@@ -77,50 +77,36 @@ refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
 	return true;
 }
 
+/* The options that are words, as the plan takes them. */
 static bool
-read_debug_info(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
-{
-	enum ws_debug_info *debug_info = WS_NEW(s->a, enum ws_debug_info);
-	int found = ws_word_index(ws_debug_info_words, selecting->debug_info);
-	*debug_info = (enum ws_debug_info)found;
-	selecting->options.debug_info = selecting->debug_info ? debug_info : NULL;
-	return !selecting->debug_info || found >= 0
-		|| ws_err_set(err, WS_ERR_USAGE, "--debug-info: '%s' is not none, lines or full",
-			selecting->debug_info);
-}
-
-static bool
-read_glibc(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
-{
-	const char *glibc = selecting->options.glibc = selecting->glibc;
-	if (!glibc || ws_glibc_is_floor(glibc)) {
-		return true;
-	}
-	ws_err_set(err, WS_ERR_USAGE, "--glibc: '%s' is not %s", glibc, ws_glibc_floors(s->a));
-	const char *older = ws_glibc_floor_below(glibc);
-	return older && ws_err_cure(err, "wheels for %s run there: --glibc %s", older, older);
-}
-
-static bool
-read_policy(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
-{
-	enum ws_policy *policy = WS_NEW(s->a, enum ws_policy);
-	int found = ws_word_index(ws_policy_words, selecting->policy);
-	*policy = (enum ws_policy)found;
-	selecting->options.policy = selecting->policy ? policy : NULL;
-	return !selecting->policy || found >= 0
-		|| ws_err_set(err, WS_ERR_USAGE,
-			"--policy: '%s' is not prefer-prebuilt, prefer-build, prebuilt-only or build-only",
-			selecting->policy);
-}
-
-static bool
-read_shard(struct ws_selecting *selecting, struct ws_err *err)
+read_words(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
 {
 	struct ws_selection_options *o = &selecting->options;
-	return !selecting->shard || ws_shard_parse(selecting->shard, &o->shard, &o->shards)
-		|| ws_err_set(err, WS_ERR_USAGE, "--shard: '%s' is not I/N with I from 1 to N, like 2/5",
-			selecting->shard);
+	const char *policy = selecting->policy, *debug_info = selecting->debug_info;
+	const char *shard = selecting->shard, *glibc = o->glibc = selecting->glibc;
+	int policy_at = policy ? ws_word_index(ws_policy_words, policy) : 0;
+	int debug_info_at = debug_info ? ws_word_index(ws_debug_info_words, debug_info) : 0;
+	if (policy_at < 0) {
+		return ws_err_set(err, WS_ERR_USAGE,
+			"--policy: '%s' is not prefer-prebuilt, prefer-build, prebuilt-only or build-only",
+			policy);
+	}
+	if (debug_info_at < 0) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "--debug-info: '%s' is not none, lines or full", debug_info);
+	}
+	selecting->policy_value = (enum ws_policy)policy_at;
+	selecting->debug_info_value = (enum ws_debug_info)debug_info_at;
+	o->policy = policy ? &selecting->policy_value : NULL;
+	o->debug_info = debug_info ? &selecting->debug_info_value : NULL;
+	if (glibc && !ws_glibc_is_floor(glibc)) {
+		ws_err_set(err, WS_ERR_USAGE, "--glibc: '%s' is not %s", glibc, ws_glibc_floors(s->a));
+		const char *older = ws_glibc_floor_below(glibc);
+		return older && ws_err_cure(err, "wheels for %s run there: --glibc %s", older, older);
+	}
+	return !shard || ws_shard_parse(shard, &o->shard, &o->shards)
+		|| ws_err_set(
+			err, WS_ERR_USAGE, "--shard: '%s' is not I/N with I from 1 to N, like 2/5", shard);
 }
 
 /* A package without its version: "flash-attn". */
@@ -161,8 +147,7 @@ ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, struct
 	bool read = o->matrix ? refuse_mixture(&selecting->typed, err) : make_matrix(s, selecting, err);
 	o->made = o->matrix ? NULL : selecting->made;
 	struct ws_selecting *kept = WS_NEW(s->a, struct ws_selecting);
-	read = read && read_policy(s, selecting, err) && read_debug_info(s, selecting, err)
-		&& read_glibc(s, selecting, err) && read_shard(selecting, err);
+	read = read && read_words(s, selecting, err);
 	*kept = *selecting;
 	s->selecting = kept;
 	return read;
@@ -281,18 +266,6 @@ static const struct {
 	[WS_CURE_ARCH] = {"architectures", "arch"},
 };
 
-static void
-word_index(struct ws_err *err, bool matrix, const char *role)
-{
-	if (!role[0]) {
-		ws_err_cure(err, "name an index or a mirror: --index URL");
-	} else if (matrix) {
-		ws_err_cure(err, "name an index with other builds: \"indexes\": {\"%s\": [URL]}", role);
-	} else {
-		ws_err_cure(err, "name an index with other builds: --index %s=URL", role);
-	}
-}
-
 /* A command for the same selection; without a selection the bare command. */
 static const char *
 command(const struct ws_session *s, const char *name)
@@ -312,7 +285,14 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 		ws_err_cure(err, matrix ? "name the %s: \"%s\": [\"%s\"]" : "name the %s: --%s %s",
 			axes[code].what, axes[code].key, subject);
 	} else if (code == WS_CURE_INDEX) {
-		word_index(err, matrix, subject);
+		if (!subject[0]) {
+			ws_err_cure(err, "name an index or a mirror: --index URL");
+		} else if (matrix) {
+			ws_err_cure(
+				err, "name an index with other builds: \"indexes\": {\"%s\": [URL]}", subject);
+		} else {
+			ws_err_cure(err, "name an index with other builds: --index %s=URL", subject);
+		}
 	} else if (code == WS_CURE_LOCK_UPDATE) {
 		ws_err_cure(err, "if the change is intended:  %s%s%s", command(s, "lock"),
 			subject[0] ? " --update " : "", subject);
@@ -416,7 +396,7 @@ choose_versions(struct ws_session *s, struct ws_selecting *selecting, struct ws_
 		if (!is_bare(words->at[i])) {
 			continue;
 		}
-		if (!any && !ws_session_list_recipes(s, NULL, &catalog, err)) {
+		if (!any && !ws_session_list_recipes(s, &catalog, err)) {
 			return false;
 		}
 		any = true;
@@ -465,27 +445,6 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 			(int)strcspn(found.others, ","), found.others);
 	}
 	return false;
-}
-
-/* The engine runs such a unit alone. */
-static void
-warn_of_memory(struct ws_session *s, uint64_t limit_bytes, const struct ws_plan *plan)
-{
-	const struct ws_plan_unit *largest = NULL;
-	char needed[WS_FORMAT_BYTES], limit[WS_FORMAT_BYTES];
-	for (size_t i = 0; i < plan->product_count; i++) {
-		const struct ws_plan_units *units = plan->products[i]->units;
-		for (size_t k = 0; units && k < units->count; k++) {
-			bool larger = !largest || units->at[k].cost.rss_bytes > largest->cost.rss_bytes;
-			largest = larger ? &units->at[k] : largest;
-		}
-	}
-	if (limit_bytes && largest && largest->cost.rss_bytes > limit_bytes) {
-		ws_out_warn(&s->out,
-			"'%s' needs about %s, more than --memory %s: it will run alone and hold that much",
-			largest->path, ws_format_memory(largest->cost.rss_bytes, needed),
-			ws_format_memory(limit_bytes, limit));
-	}
 }
 
 /* ---- --against INDEX ---- */
@@ -584,7 +543,22 @@ ws_selecting_plan(
 	for (size_t i = 0; i < sel->plan.warning_count; i++) {
 		ws_out_warn(&s->out, "%s", sel->plan.warnings[i]);
 	}
-	warn_of_memory(s, selecting->memory_bytes, &sel->plan);
+	/* The engine runs such a unit alone. */
+	const struct ws_plan_unit *largest = NULL;
+	char needed[WS_FORMAT_BYTES], limit[WS_FORMAT_BYTES];
+	for (size_t i = 0; i < sel->plan.product_count; i++) {
+		const struct ws_plan_units *units = sel->plan.products[i]->units;
+		for (size_t k = 0; units && k < units->count; k++) {
+			bool larger = !largest || units->at[k].cost.rss_bytes > largest->cost.rss_bytes;
+			largest = larger ? &units->at[k] : largest;
+		}
+	}
+	if (selecting->memory_bytes && largest && largest->cost.rss_bytes > selecting->memory_bytes) {
+		ws_out_warn(&s->out,
+			"'%s' needs about %s, more than --memory %s: it will run alone and hold that much",
+			largest->path, ws_format_memory(largest->cost.rss_bytes, needed),
+			ws_format_memory(selecting->memory_bytes, limit));
+	}
 	return true;
 }
 

@@ -19,6 +19,8 @@ struct ws_selecting {
 	ws_words only;
 	const char *against;                             /**< an index, as typed; NULL: not given */
 	const char *shard, *policy, *debug_info, *glibc; /**< as typed; NULL: not given */
+	enum ws_policy policy_value;                     /**< options point here */
+	enum ws_debug_info debug_info_value;
 	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
@@ -35,8 +37,8 @@ bool ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 	const struct ws_usage *own, struct ws_err *err);
 
 /**
- * Takes the session's words (PKG or PKG==V), makes a matrix of options where no file is named, reads
- * --only, --shard and --policy, and tells the session; call after parsing. Mistakes are
+ * Takes the session's words (PKG or PKG==V), makes a matrix of options where no file is named,
+ * reads --only, --shard and --policy, and tells the session; call after parsing. Mistakes are
  * WS_ERR_USAGE.
  */
 bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err);

@@ -60,12 +60,12 @@ ws_session_open_facts(struct ws_session *s, struct ws_err *err)
 }
 
 bool
-ws_session_list_recipes(const struct ws_session *s, const char *matrix,
-	struct ws_recipe_catalog *catalog, struct ws_err *err)
+ws_session_list_recipes(
+	const struct ws_session *s, struct ws_recipe_catalog *catalog, struct ws_err *err)
 {
 	size_t count;
 	const char *const *folders = ws_data_recipe_folders(
-		&s->data, s->globals.recipes, matrix, s->user.recipes, s->user.recipe_count, s->a, &count);
+		&s->data, s->globals.recipes, NULL, s->user.recipes, s->user.recipe_count, s->a, &count);
 	*catalog = (struct ws_recipe_catalog){0};
 	return ws_recipes_list(folders, count, s->a, catalog, err);
 }
@@ -309,12 +309,11 @@ ws_command_options(struct ws_session *s, struct ws_usage *usage, struct ws_err *
 		ws_options_complete(usage, s->argc, s->argv, &s->out);
 		return false;
 	}
-	enum ws_options_result result =
-		ws_options_parse(usage, s->argc, s->argv, false, s->a, &s->words, err);
-	if (result == WS_OPTIONS_HELP) {
+	bool parsed = ws_options_parse(usage, s->argc, s->argv, false, s->a, &s->words, err);
+	if (!parsed && err->kind == WS_ERR_NONE) {
 		ws_options_help(usage, &s->out);
 	}
-	return result == WS_OPTIONS_OK;
+	return parsed;
 }
 
 void

@@ -86,12 +86,9 @@ void ws_session_init(struct ws_session *s, const char *program);
 /** Data, user configuration, facts, host. */
 bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
 
-/**
- * The recipes in --recipes, in @a matrix (a folder that a matrix names, or NULL), of the user and
- * of the program. On failure the catalog is empty.
- */
-bool ws_session_list_recipes(const struct ws_session *s, const char *matrix,
-	struct ws_recipe_catalog *catalog, struct ws_err *err);
+/** The recipes in --recipes, of the user and of the program. On failure the catalog is empty. */
+bool ws_session_list_recipes(
+	const struct ws_session *s, struct ws_recipe_catalog *catalog, struct ws_err *err);
 
 /** Where the store is, or would be. Needs the user's configuration. */
 const char *ws_session_store_path(const struct ws_session *s);

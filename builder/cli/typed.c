@@ -88,8 +88,9 @@ make_matrix(const struct ws_typed *options, struct ws_arena *a)
 	return matrix;
 }
 
-static bool
-check_given(const struct ws_typed *options, struct ws_err *err)
+bool
+ws_typed_matrix(
+	const struct ws_typed *options, struct ws_matrix *m, struct ws_arena *a, struct ws_err *err)
 {
 	const char *first = options->packages.len > 0 ? options->packages.at[0] : NULL;
 	if (!first) {
@@ -114,16 +115,6 @@ check_given(const struct ws_typed *options, struct ws_err *err)
 		ws_err_cure(err, "--here: the torch installed in python3, for this host's GPU");
 		ws_err_cure(err, "or name them: --torch 2.5.1 --python 3.11 --arch 8.6");
 		return ws_err_cure(err, "for a package that does not use torch: --cuda 12.4 --arch 8.6");
-	}
-	return true;
-}
-
-bool
-ws_typed_matrix(
-	const struct ws_typed *options, struct ws_matrix *m, struct ws_arena *a, struct ws_err *err)
-{
-	if (!check_given(options, err)) {
-		return false;
 	}
 	struct ws_json_doc *doc = WS_NEW(a, struct ws_json_doc);
 	*doc = (struct ws_json_doc){.name = "", .text = "", .root = make_matrix(options, a)};

@@ -27,23 +27,6 @@ library_at(const struct ws_finding *x, const struct ws_finding *y)
 	return alike ? head : 0;
 }
 
-/* The libraries that one module lacks, as one finding; returns the number of the last of them. */
-static size_t
-write_libraries(struct ws_page *page, const struct ws_wheel_place_verdict *v, size_t i)
-{
-	WS_AUTO_BUF struct ws_buf names = {0};
-	const struct ws_finding *first = &v->findings[i];
-	size_t head = library_at(first, first + 1), end = head + strcspn(first->text + head, "'");
-	while (i + 1 < v->finding_count && library_at(first, &v->findings[i + 1])) {
-		const char *name = v->findings[++i].text + head;
-		ws_buf_printf(&names, "', '%.*s", (int)strcspn(name, "'"), name);
-	}
-	ws_page_row(page, ws_finding_words[first->verdict], "%.*s needs the libraries '%.*s%s%s",
-		(int)(head - strlen(LIBRARY)), first->text, (int)(end - head), first->text + head,
-		ws_buf_text(&names), first->text + end);
-	return i;
-}
-
 /* The findings of one verdict, except one that is shown as "why" and has no evidence. */
 static void
 write_findings(
@@ -55,42 +38,24 @@ write_findings(
 			continue;
 		}
 		if (i + 1 < v->finding_count && library_at(f, f + 1)) {
-			i = write_libraries(page, v, i);
+			/* The libraries that one module lacks are one finding. */
+			WS_AUTO_BUF struct ws_buf names = {0};
+			const struct ws_finding *first = &v->findings[i];
+			size_t head = library_at(first, first + 1),
+				   end = head + strcspn(first->text + head, "'");
+			while (i + 1 < v->finding_count && library_at(first, &v->findings[i + 1])) {
+				const char *name = v->findings[++i].text + head;
+				ws_buf_printf(&names, "', '%.*s", (int)strcspn(name, "'"), name);
+			}
+			ws_page_row(page, ws_finding_words[first->verdict],
+				"%.*s needs the libraries '%.*s%s%s", (int)(head - strlen(LIBRARY)), first->text,
+				(int)(end - head), first->text + head, ws_buf_text(&names), first->text + end);
+			i = i;
 		} else if (!ws_same(f->text, v->why) || f->evidence_count > 0) {
 			ws_page_row(page, ws_finding_words[f->verdict], "%s", f->text);
 			for (size_t k = 0; k < f->evidence_count; k++) {
 				ws_page_line(page, WS_PAGE_MORE, "%s", f->evidence[k]);
 			}
-		}
-	}
-}
-
-/* Modules whose symbols were all found in libraries that were read. */
-static void
-write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
-{
-	size_t modules = 0, symbols = 0;
-	for (size_t i = 0; i < v->module_count; i++) {
-		const struct ws_wheel_module_verdict *m = &v->modules[i];
-		bool found = m->missing_count == 0 && m->assumed == 0;
-		modules += found;
-		symbols += found ? m->symbols : 0;
-	}
-	if (modules > 0) {
-		ws_page_row(page, "ok", "%zu of %zu modules find all of their %zu symbols%s", modules,
-			v->module_count, symbols, v->torch ? "; " LAYOUTS : "");
-	}
-}
-
-/* Modules on which the verdict does not depend, and that do not load. */
-static void
-write_others(struct ws_page *page, const struct ws_wheel_place_verdict *v)
-{
-	ws_page_label(page, "others");
-	for (size_t i = 0; i < v->module_count; i++) {
-		const struct ws_wheel_module_verdict *m = &v->modules[i];
-		if (!m->required && m->verdict != WS_VERDICT_OK) {
-			ws_page_line(page, WS_PAGE_PLAIN, "%s: %s", ws_verdict_words[m->verdict], m->why);
 		}
 	}
 }
@@ -101,7 +66,7 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 {
 	const struct ws_wheel_place_verdict *v = &verdict->places[0];
 	const struct ws_wheel_place *place = &order->places[0];
-	struct ws_page page = ws_page_begin(out, 0);
+	struct ws_page page = ws_page_begin(out);
 	ws_page_row(&page, ws_verdict_words[v->verdict], "%s", order->name);
 	ws_page_line(&page, WS_PAGE_PLAIN, "in %s%s%s%s%s", place->torch ? "torch " : "no torch",
 		place->torch ? place->torch : "", python_text(v, a), place->place.glibc ? ", glibc " : "",
@@ -113,8 +78,26 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 	write_findings(&page, v, WS_VERDICT_EXCLUDED);
 	write_findings(&page, v, WS_VERDICT_UNKNOWN);
 	write_findings(&page, v, WS_VERDICT_OK);
-	write_found(&page, v);
-	write_others(&page, v);
+	/* Modules whose symbols were all found in libraries that were read. */
+	size_t modules = 0, symbols = 0;
+	for (size_t i = 0; i < v->module_count; i++) {
+		const struct ws_wheel_module_verdict *m = &v->modules[i];
+		bool found = m->missing_count == 0 && m->assumed == 0;
+		modules += found;
+		symbols += found ? m->symbols : 0;
+	}
+	if (modules > 0) {
+		ws_page_row(&page, "ok", "%zu of %zu modules find all of their %zu symbols%s", modules,
+			v->module_count, symbols, v->torch ? "; " LAYOUTS : "");
+	}
+	/* Modules on which the verdict does not depend, and that do not load. */
+	ws_page_label(&page, "others");
+	for (size_t i = 0; i < v->module_count; i++) {
+		const struct ws_wheel_module_verdict *m = &v->modules[i];
+		if (!m->required && m->verdict != WS_VERDICT_OK) {
+			ws_page_line(&page, WS_PAGE_PLAIN, "%s: %s", ws_verdict_words[m->verdict], m->why);
+		}
+	}
 }
 
 /* ---- the window ---- */
@@ -152,7 +135,7 @@ void
 ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a)
 {
-	struct ws_page page = ws_page_begin(out, 0);
+	struct ws_page page = ws_page_begin(out);
 	/* A damaged file, or a file that is not a wheel, fails everywhere for one reason. */
 	const struct ws_wheel_place_verdict *first = &verdict->places[0];
 	bool alike = verdict->place_count > 1 && first->why;

@@ -5,7 +5,14 @@
 
 #define COMPILER "the newest compiler that the CUDA toolkit takes is chosen"
 
-static const struct ws_ignored_variable variables[] = {
+struct ignored_variable {
+	const char *name;    /* "MAX_JOBS" */
+	const char *instead; /* "-j N, or --memory SIZE" */
+};
+
+typedef WS_VEC(struct ignored_variable) ignored_list;
+
+static const struct ignored_variable variables[] = {
 	{"CC", COMPILER},
 	{"CXX", COMPILER},
 	{"CUDAHOSTCXX", COMPILER},
@@ -19,23 +26,14 @@ static const struct ws_ignored_variable variables[] = {
 	{"LIBRARY_PATH", "the recipe's 'link_flags'"},
 };
 
-static bool
-is_set(const char *const *vars, const char *name)
+/* Lists the ignored variables that have a value. */
+static void
+list_ignored(const char *const *vars, struct ws_arena *a, ignored_list *list)
 {
-	size_t len = strlen(name);
-	for (; *vars; vars++) {
-		if (strncmp(*vars, name, len) == 0 && (*vars)[len] == '=') {
-			return (*vars)[len + 1] != '\0';
-		}
-	}
-	return false;
-}
-
-void
-ws_ignored_env_list(const char *const *vars, struct ws_arena *a, ws_ignored_list *list)
-{
+	const struct ws_user_env env = {.vars = vars};
 	for (size_t i = 0; i < WS_LEN(variables); i++) {
-		if (is_set(vars, variables[i].name)) {
+		const char *value = ws_user_env_get(&env, variables[i].name);
+		if (value && value[0]) {
 			*ws_vec_push(list, a) = variables[i];
 		}
 	}
@@ -45,20 +43,18 @@ const char *
 ws_ignored_env_warning(const char *const *vars, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_ignored_list list = {0};
-	ws_ignored_env_list(vars, a, &list);
+	ignored_list list = {0};
+	list_ignored(vars, a, &list);
 	for (size_t i = 0; i < list.len; i++) {
-		ws_buf_puts(&text, i == 0 ? "" : ", ");
-		ws_buf_puts(&text, list.at[i].name);
+		ws_buf_printf(&text, "%s%s", i == 0 ? "" : ", ", list.at[i].name);
 		/* Neighbours with the same answer are answered once. */
 		if (i + 1 == list.len || strcmp(list.at[i + 1].instead, list.at[i].instead) != 0) {
 			ws_buf_printf(&text, " (instead: %s)", list.at[i].instead);
 		}
 	}
-	if (list.len == 0) {
-		return NULL;
-	}
-	return ws_arena_printf(a, "set in the environment and ignored: %s", ws_buf_text(&text));
+	return list.len == 0
+		? NULL
+		: ws_arena_printf(a, "set in the environment and ignored: %s", ws_buf_text(&text));
 }
 
 /* ---- the parts ---- */
@@ -80,8 +76,8 @@ libraries(struct ws_doctor *d)
 static void
 ignored(struct ws_doctor *d)
 {
-	ws_ignored_list list = {0};
-	ws_ignored_env_list(d->env->vars, d->a, &list);
+	ignored_list list = {0};
+	list_ignored(d->env->vars, d->a, &list);
 	ws_rows_list(&d->rows, "ignored_variables[]");
 	for (size_t i = 0; i < list.len; i++) {
 		ws_rows_add(&d->rows, "ignored_variables[]", "{name}; instead: {instead}",

@@ -104,21 +104,9 @@ void ws_doctor_model(struct ws_doctor *d);
 void ws_doctor_indexes(struct ws_doctor *d);
 void ws_doctor_remote(struct ws_doctor *d);
 
-/* ---- variables that are ignored ---- */
-
-struct ws_ignored_variable {
-	const char *name;    /**< "MAX_JOBS" */
-	const char *instead; /**< what to do here: "-j N, or --memory SIZE" */
-};
-
-typedef WS_VEC(struct ws_ignored_variable) ws_ignored_list;
-
-/** Lists the ignored variables in @a vars ("NAME=value", NULL-terminated) with a value. */
-void ws_ignored_env_list(const char *const *vars, struct ws_arena *a, ws_ignored_list *list);
-
 /**
- * One line for all of them: "these variables are ignored: CC (...), MAX_JOBS (-j N, or --memory
- * SIZE)". NULL when none is set.
+ * One line for all variables in @a vars ("NAME=value", NULL-terminated) that are ignored and have a
+ * value: "CC (instead: ...), MAX_JOBS (instead: -j N, or --memory SIZE)". NULL when none is set.
  */
 const char *ws_ignored_env_warning(const char *const *vars, struct ws_arena *a);
 

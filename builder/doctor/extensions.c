@@ -8,9 +8,8 @@
 #include "wheelfile/modules.h"
 
 /* ---- installed packages ----
- * Every *.dist-info with a RECORD, and what setuptools leaves without wheels: *.egg-info with
- * installed-files.txt, *.egg with EGG-INFO/native_libs.txt. Lists are read loosely: pip lists
- * compiled Python files without a digest, and programs outside the folder. An extension has a
+ * Their lists (struct ws_site_entry) are read loosely: pip lists compiled Python files without a
+ * digest, and programs outside the folder. An extension has a
  * module that needs libraries of torch or CUDA, or GPU code of its own; torch itself and NVIDIA's
  * own packages are none. */
 
@@ -31,47 +30,24 @@ is_theirs(const char *name)
 	return ws_is_among(name, names, WS_LEN(names)) || ws_starts_with(name, "nvidia-");
 }
 
-/* How packages that are installed are called here, and which file lists theirs. */
-struct form {
-	const char *suffix, *list;
-	bool in_own; /* names in the list are below the entry itself */
-};
-
-static const struct form forms[] = {
-	{".dist-info", "RECORD", false},
-	{".egg-info", "installed-files.txt", false},
-	{".egg", "EGG-INFO/native_libs.txt", true},
-};
-
-static const struct form *
-form_of(const char *entry)
-{
-	for (size_t i = 0; i < WS_LEN(forms); i++) {
-		if (ws_ends_with(entry, forms[i].suffix)) {
-			return &forms[i];
-		}
-	}
-	return NULL;
-}
-
 static void
-list_libraries(const char *folder, const char *entry, const struct form *form, struct ws_arena *a,
-	struct site_package *package)
+list_libraries(const char *folder, const char *name, const struct ws_site_entry *entry,
+	struct ws_arena *a, struct site_package *package)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_VEC(const char *) files = {0};
 	if (!ws_fs_read_at_most(
-			ws_path_join(a, folder, entry, form->list, NULL), RECORD_MOST, &text, NULL)) {
+			ws_path_join(a, folder, name, entry->list, NULL), RECORD_MOST, &text, NULL)) {
 		return;
 	}
 	struct ws_str rest = ws_buf_str(&text);
 	while (rest.s) {
 		struct ws_str line = ws_str_cut(&rest, '\n');
-		const char *name = ws_str_copy(ws_str_trim(ws_str_cut(&line, ',')), a);
-		name += ws_starts_with(name, "../") ? strlen("../") : 0; /* of installed-files.txt */
-		if (ws_module_is_named(name) && ws_path_is_inside(name)) {
+		const char *file = ws_str_copy(ws_str_trim(ws_str_cut(&line, ',')), a);
+		file += ws_starts_with(file, "../") ? strlen("../") : 0; /* of installed-files.txt */
+		if (ws_module_is_named(file) && ws_path_is_inside(file)) {
 			*ws_vec_push(&files, a) =
-				form->in_own ? ws_arena_printf(a, "%s/%s", entry, name) : name;
+				entry->in_own ? ws_arena_printf(a, "%s/%s", name, file) : file;
 		}
 	}
 	if (files.len > 0) {
@@ -116,25 +92,6 @@ compare_packages(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-/* "flash_attn-2.8.3", and of eggs "-py3.11-linux-x86_64" behind it. */
-static bool
-read_name(
-	const char *entry, const struct form *form, struct ws_arena *a, struct site_package *package)
-{
-	struct ws_str rest = {entry, strlen(entry) - strlen(form->suffix)};
-	struct ws_str name = ws_str_cut(&rest, '-');
-	struct ws_version version;
-	if (!rest.s || !ws_version_parse(ws_str_copy(ws_str_cut(&rest, '-'), a), a, &version)) {
-		return false;
-	}
-	*package = (struct site_package){
-		.name = ws_package_normal(ws_str_copy(name, a), a),
-		.version = version.public_text,
-		.label = version.local,
-	};
-	return !is_theirs(package->name);
-}
-
 /* The packages in @folder that extend torch or CUDA, by name. Skips unreadable ones. Returns how
  * many. */
 static size_t
@@ -145,12 +102,13 @@ list_site(const char *folder, struct ws_arena *a, const struct site_package **pa
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		const char *name = ws_arena_strdup(a, entry->d_name);
-		const struct form *form = form_of(name);
-		struct site_package package;
-		if (!form || !read_name(name, form, a, &package)) {
+		struct ws_site_entry site;
+		if (!ws_site_entry_of(name, a, &site) || is_theirs(site.package)) {
 			continue;
 		}
-		list_libraries(folder, name, form, a, &package);
+		struct site_package package = {
+			.name = site.package, .version = site.version.public_text, .label = site.version.local};
+		list_libraries(folder, name, &site, a, &package);
 		if (package.file_count > 0 && is_extension(folder, &package, a)) {
 			*ws_vec_push(&found, a) = package;
 		}
@@ -416,34 +374,12 @@ cure_of(const struct ws_doctor *d, const struct ws_entry_point *entry)
 
 /* ---- rows ---- */
 
-/* One line for functions of which the same is known; @names are all of theirs. */
-static void
-add_line(struct ws_doctor *d, const struct ws_entry_point *entry, const char *names)
-{
-	bool fails = entry->state == WS_ENTRY_FAILS || entry->state == WS_ENTRY_WRONG;
-	if (fails && strcmp(entry->group, "transformers") == 0 && !wants_fast_path(d)) {
-		ws_rows_note(&d->rows, "%s  runs without mamba-ssm and causal-conv1d", names);
-	} else if (fails) {
-		const char *last = entry->text ? last_line(entry->text) : "no reason reported";
-		const char *cause = entry->state == WS_ENTRY_FAILS ? explained(d, entry->text) : NULL;
-		ws_rows_problem(&d->rows, WS_PROBLEM_FAILS, cure_of(d, entry), "%s  %s: %s%s%s", names,
-			entry->state == WS_ENTRY_WRONG ? "is wrong" : "fails", last, cause ? "; " : "",
-			cause ? cause : "");
-	} else if (entry->state == WS_ENTRY_ABSENT) {
-		ws_rows_note(&d->rows, "%s  is not installed", names);
-	} else {
-		bool works = entry->state == WS_ENTRY_WORKS;
-		ws_rows_note(&d->rows, "%s  %s: %s", names, works ? "works" : "imports; it was not called",
-			entry->text ? entry->text : "");
-	}
-}
-
 /* Adds the entry at @i and those behind it of which the same is known; returns how many. */
 static size_t
 add_alike(struct ws_doctor *d, size_t i)
 {
 	const struct ws_entry_point *first = &d->entry_points.at[i];
-	WS_AUTO_BUF struct ws_buf names = {0};
+	WS_AUTO_BUF struct ws_buf list = {0};
 	size_t count = 0;
 	for (; i + count < d->entry_points.len; count++) {
 		const struct ws_entry_point *entry = &first[count];
@@ -451,11 +387,28 @@ add_alike(struct ws_doctor *d, size_t i)
 			|| !ws_same(entry->text, first->text)) {
 			break;
 		}
-		ws_buf_printf(&names, "%s%s", count > 0 ? ", " : "", entry->name);
+		ws_buf_printf(&list, "%s%s", count > 0 ? ", " : "", entry->name);
 		ws_rows_add(&d->rows, "functions[]", NULL, "package %s name %s state %s text %s",
 			entry->group, entry->name, states[entry->state], entry->text);
 	}
-	add_line(d, first, ws_buf_text(&names));
+	/* One line for functions of which the same is known. */
+	const char *names = ws_buf_text(&list);
+	bool fails = first->state == WS_ENTRY_FAILS || first->state == WS_ENTRY_WRONG;
+	if (fails && strcmp(first->group, "transformers") == 0 && !wants_fast_path(d)) {
+		ws_rows_note(&d->rows, "%s  runs without mamba-ssm and causal-conv1d", names);
+	} else if (fails) {
+		const char *last = first->text ? last_line(first->text) : "no reason reported";
+		const char *cause = first->state == WS_ENTRY_FAILS ? explained(d, first->text) : NULL;
+		ws_rows_problem(&d->rows, WS_PROBLEM_FAILS, cure_of(d, first), "%s  %s: %s%s%s", names,
+			first->state == WS_ENTRY_WRONG ? "is wrong" : "fails", last, cause ? "; " : "",
+			cause ? cause : "");
+	} else if (first->state == WS_ENTRY_ABSENT) {
+		ws_rows_note(&d->rows, "%s  is not installed", names);
+	} else {
+		bool works = first->state == WS_ENTRY_WORKS;
+		ws_rows_note(&d->rows, "%s  %s: %s", names, works ? "works" : "imports; it was not called",
+			first->text ? first->text : "");
+	}
 	return count;
 }
 

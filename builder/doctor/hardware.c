@@ -13,9 +13,18 @@
 #define MOST_COUNTED 200000 /* files of the store that are looked at */
 #define HOLDERS 3
 
-static void
-find_holders(struct ws_doctor *d)
+void
+ws_doctor_host(struct ws_doctor *d)
 {
+	const struct ws_host *host = d->host;
+	uint64_t available = ws_host_available_bytes(host);
+	ws_rows_add(&d->rows, "host",
+		"{distribution|an unknown distribution}, glibc {glibc}\n"
+		"{cores} core{s}, {memory_bytes:memory} of memory, {available_bytes:memory} of it free"
+		"[\n limited by the control group {memory_group}]",
+		"distribution %s glibc %s cores %ju memory_bytes %ju available_bytes %ju memory_group %s",
+		host->pretty_name, gnu_get_libc_version(), (uintmax_t)host->cores, host->memory_bytes,
+		available, host->memory_group);
 	struct ws_holder holders[HOLDERS];
 	size_t count = ws_holders_find("", d->a, holders, HOLDERS);
 	WS_AUTO_BUF struct ws_buf all = {0};
@@ -31,21 +40,6 @@ find_holders(struct ws_doctor *d)
 	if (count > 0) {
 		ws_rows_note(&d->rows, " most is held by %s", ws_buf_text(&all));
 	}
-}
-
-void
-ws_doctor_host(struct ws_doctor *d)
-{
-	const struct ws_host *host = d->host;
-	uint64_t available = ws_host_available_bytes(host);
-	ws_rows_add(&d->rows, "host",
-		"{distribution|an unknown distribution}, glibc {glibc}\n"
-		"{cores} core{s}, {memory_bytes:memory} of memory, {available_bytes:memory} of it free"
-		"[\n limited by the control group {memory_group}]",
-		"distribution %s glibc %s cores %ju memory_bytes %ju available_bytes %ju memory_group %s",
-		host->pretty_name, gnu_get_libc_version(), (uintmax_t)host->cores, host->memory_bytes,
-		available, host->memory_group);
-	find_holders(d);
 	if (available < LITTLE_MEMORY) {
 		char left[WS_FORMAT_BYTES];
 		ws_rows_problem(&d->rows, WS_PROBLEM_NOTE,

@@ -151,17 +151,6 @@ add_kernel(struct ws_doctor *d, const struct ws_model_kernel *kernel)
 	return !missing || missing[0];
 }
 
-static const char *
-newest_recipe(const struct ws_doctor *d, const char *package)
-{
-	const char *version = NULL;
-	for (size_t i = 0; i < d->catalog->count; i++) {
-		const struct ws_recipe_file *file = &d->catalog->files[i];
-		version = strcmp(file->name, package) == 0 ? file->version.text : version;
-	}
-	return version;
-}
-
 /* The matrix that makes the packages, on one line. */
 static const char *
 write_matrix(const struct ws_doctor *d, const char *const *packages, size_t count)
@@ -194,7 +183,11 @@ ws_doctor_model(struct ws_doctor *d)
 		wants->type);
 	ws_rows_list(&d->rows, "model.kernels[]");
 	for (size_t i = 0; i < wants->kernel_count; i++) {
-		const char *package = wants->kernels[i]->package, *version = newest_recipe(d, package);
+		const char *package = wants->kernels[i]->package, *version = NULL; /* the newest recipe's */
+		for (size_t k = 0; k < d->catalog->count; k++) {
+			const struct ws_recipe_file *file = &d->catalog->files[k];
+			version = strcmp(file->name, package) == 0 ? file->version.text : version;
+		}
 		if (add_kernel(d, wants->kernels[i]) && version) {
 			*ws_vec_push(&missing, d->a) = ws_arena_printf(d->a, "%s==%s", package, version);
 		}

@@ -56,20 +56,6 @@ has_compiler(const struct ws_doctor *d, const struct ws_cuda_toolkit *cuda)
 	return false;
 }
 
-static void
-report_no_compiler(struct ws_doctor *d)
-{
-	const struct ws_cuda_toolkit *newest = &d->facts->cuda[d->facts->cuda_count - 1];
-	const struct ws_hostcc_wish wish = {.limits = {.gcc_max = newest->gcc_max},
-		.cuda = newest->version.text,
-		.gcc_min = d->facts->gcc_min};
-	struct ws_err err = {0};
-	ws_err_set(
-		&err, WS_ERR_BUILD, "no installed C++ compiler is supported by a known CUDA version");
-	ws_hostcc_install_cure(&wish, d->host, &err);
-	ws_rows_problem_err(&d->rows, WS_PROBLEM_BLOCKS, &err);
-}
-
 /* @a machine: that it compiles for, where that is not this host's; NULL. */
 static void
 add_compiler(struct ws_doctor *d, const struct ws_hostcc *cc, const char *machine)
@@ -110,7 +96,15 @@ ws_doctor_compilers(struct ws_doctor *d)
 	ws_rows_add(&d->rows, "", lacks ? "no compiler for CUDA {cuda_without_compiler}" : NULL,
 		"cuda_without_compiler %s", ws_buf_copy(&without, d->a));
 	if (!any && facts->cuda_count > 0) {
-		report_no_compiler(d);
+		const struct ws_cuda_toolkit *newest = &d->facts->cuda[d->facts->cuda_count - 1];
+		const struct ws_hostcc_wish wish = {.limits = {.gcc_max = newest->gcc_max},
+			.cuda = newest->version.text,
+			.gcc_min = d->facts->gcc_min};
+		struct ws_err err = {0};
+		ws_err_set(
+			&err, WS_ERR_BUILD, "no installed C++ compiler is supported by a known CUDA version");
+		ws_hostcc_install_cure(&wish, d->host, &err);
+		ws_rows_problem_err(&d->rows, WS_PROBLEM_BLOCKS, &err);
 	}
 }
 
@@ -132,27 +126,6 @@ has_tree(const char *store, const char *name, struct ws_arena *a)
 	return false;
 }
 
-static void
-add_toolkit(struct ws_doctor *d, const struct ws_cuda_kit *kit)
-{
-	const struct ws_cuda_toolkit *known = ws_facts_cuda(d->facts, &kit->version);
-	bool whole = kit->missing_count == 0;
-	struct ws_row *row = ws_rows_add(&d->rows, "cuda[]",
-		whole ? "{release:9} {path}  complete"
-			  : "CUDA {release} in '{path}' is not complete: it lacks {missing}",
-		"version %s release %s path %s missing %p %zu", kit->version.text, kit->release, kit->path,
-		(const void *)kit->missing, kit->missing_count);
-	if (!whole) {
-		row->problem = WS_PROBLEM_NOTE;
-		row->cure = "no action needed: an archive kit replaces it\n";
-	}
-	if (whole && known && !has_compiler(d, known)) {
-		ws_rows_problem(&d->rows, WS_PROBLEM_NOTE, NULL,
-			"no compiler here for CUDA %s: it takes gcc up to %u", known->version.text,
-			known->gcc_max);
-	}
-}
-
 void
 ws_doctor_cuda(struct ws_doctor *d)
 {
@@ -166,7 +139,23 @@ ws_doctor_cuda(struct ws_doctor *d)
 		ws_rows_note(&d->rows, "not installed (not required)");
 	}
 	for (size_t i = 0; i < found.len; i++) {
-		add_toolkit(d, &found.at[i]);
+		const struct ws_cuda_toolkit *known = ws_facts_cuda(d->facts, &found.at[i].version);
+		bool whole = found.at[i].missing_count == 0;
+		struct ws_row *row = ws_rows_add(&d->rows, "cuda[]",
+			whole ? "{release:9} {path}  complete"
+				  : "CUDA {release} in '{path}' is not complete: it lacks {missing}",
+			"version %s release %s path %s missing %p %zu", found.at[i].version.text,
+			found.at[i].release, found.at[i].path, (const void *)found.at[i].missing,
+			found.at[i].missing_count);
+		if (!whole) {
+			row->problem = WS_PROBLEM_NOTE;
+			row->cure = "no action needed: an archive kit replaces it\n";
+		}
+		if (whole && known && !has_compiler(d, known)) {
+			ws_rows_problem(&d->rows, WS_PROBLEM_NOTE, NULL,
+				"no compiler here for CUDA %s: it takes gcc up to %u", known->version.text,
+				known->gcc_max);
+		}
 	}
 	ws_rows_list(&d->rows, "archive_kits[]");
 	for (size_t i = 0; i < facts->cuda_count; i++) {

@@ -189,25 +189,6 @@ ws_row_shown(const struct ws_rows *rows, const struct ws_row *row)
 
 /* ---- the page ---- */
 
-static void
-print_row(struct ws_page *page, const struct ws_rows *rows, const struct ws_row *row)
-{
-	static const enum ws_page_mark marks[] = {
-		WS_PAGE_PLAIN, WS_PAGE_ADVICE, WS_PAGE_ADVICE, WS_PAGE_WRONG, WS_PAGE_WRONG};
-	struct ws_str text = ws_str_of(ws_row_shown(rows, row)), cure = ws_str_of(row->cure);
-	while (text.s) {
-		struct ws_str line = ws_str_cut(&text, '\n');
-		enum ws_page_mark mark =
-			line.n > 0 && line.s[0] == ' ' ? WS_PAGE_MORE : marks[row->problem];
-		line = ws_str_trim(line);
-		ws_page_line(page, mark, "%.*s", WS_STR_ARGS(line));
-	}
-	while (cure.s && cure.n > 0) {
-		struct ws_str line = ws_str_cut(&cure, '\n');
-		ws_page_line(page, WS_PAGE_MORE, "→ %.*s", WS_STR_ARGS(line));
-	}
-}
-
 /* Returns the first row of the next part. */
 static size_t
 print_part(struct ws_page *page, const struct ws_rows *rows, size_t first)
@@ -221,7 +202,21 @@ print_part(struct ws_page *page, const struct ws_rows *rows, size_t first)
 	for (int last = 0; last < 2; last++) {
 		for (size_t i = first; i < end; i++) {
 			if (at[i].text && (at[i].problem > WS_PROBLEM_HINT) == last) {
-				print_row(page, rows, &at[i]);
+				static const enum ws_page_mark marks[] = {
+					WS_PAGE_PLAIN, WS_PAGE_ADVICE, WS_PAGE_ADVICE, WS_PAGE_WRONG, WS_PAGE_WRONG};
+				struct ws_str text = ws_str_of(ws_row_shown(rows, &at[i])),
+							  cure = ws_str_of(at[i].cure);
+				while (text.s) {
+					struct ws_str line = ws_str_cut(&text, '\n');
+					enum ws_page_mark mark =
+						line.n > 0 && line.s[0] == ' ' ? WS_PAGE_MORE : marks[at[i].problem];
+					line = ws_str_trim(line);
+					ws_page_line(page, mark, "%.*s", WS_STR_ARGS(line));
+				}
+				while (cure.s && cure.n > 0) {
+					struct ws_str line = ws_str_cut(&cure, '\n');
+					ws_page_line(page, WS_PAGE_MORE, "→ %.*s", WS_STR_ARGS(line));
+				}
 			}
 		}
 	}
@@ -231,7 +226,7 @@ print_part(struct ws_page *page, const struct ws_rows *rows, size_t first)
 void
 ws_rows_print_page(const struct ws_rows *rows, const struct ws_out *out)
 {
-	struct ws_page page = ws_page_begin(out, 0);
+	struct ws_page page = ws_page_begin(out);
 	size_t blocks = ws_rows_count(rows, WS_PROBLEM_BLOCKS);
 	size_t fails = ws_rows_count(rows, WS_PROBLEM_FAILS);
 	size_t notes = ws_rows_count(rows, WS_PROBLEM_NOTE);
@@ -300,18 +295,6 @@ move(struct ws_json_writer *w, const char *from, const char *to, struct ws_arena
 	}
 }
 
-static void
-add_row(struct ws_json_writer *w, const struct ws_row *row)
-{
-	if (row->values.len > 0 && ws_ends_with(row->at, "[]")) {
-		ws_json_open_object(w, NULL);
-		add_values(w, row);
-		ws_json_close(w);
-	} else {
-		add_values(w, row);
-	}
-}
-
 struct problem {
 	const char *part, *text, *cure;
 	bool blocks, fails;
@@ -343,9 +326,28 @@ static const struct ws_field conclusion_fields[] = {
 static const struct ws_table conclusion_table = {
 	NULL, conclusion_fields, WS_LEN(conclusion_fields)};
 
-static void
-add_conclusion(struct ws_json_writer *w, const struct ws_rows *rows)
+void
+ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
 {
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_json_writer *w = ws_json_begin_object();
+	const char *place = "";
+	ws_table_write_members(w, &head_table, NULL);
+	for (size_t i = 0; i < rows->at.len; i++) {
+		const struct ws_row *row = &rows->at.at[i];
+		if (row->at) {
+			move(w, place, row->at, rows->a);
+			place = row->at;
+			if (row->values.len > 0 && ws_ends_with(row->at, "[]")) {
+				ws_json_open_object(w, NULL);
+				add_values(w, row);
+				ws_json_close(w);
+			} else {
+				add_values(w, row);
+			}
+		}
+	}
+	move(w, place, "", rows->a);
 	struct problem *problems = WS_NEW_N(rows->a, struct problem, rows->at.len);
 	struct conclusion conclusion = {
 		.problems = problems, .can_build = ws_rows_count(rows, WS_PROBLEM_BLOCKS) == 0};
@@ -360,25 +362,6 @@ add_conclusion(struct ws_json_writer *w, const struct ws_rows *rows)
 		}
 	}
 	ws_table_write_members(w, &conclusion_table, &conclusion);
-}
-
-void
-ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin_object();
-	const char *place = "";
-	ws_table_write_members(w, &head_table, NULL);
-	for (size_t i = 0; i < rows->at.len; i++) {
-		const struct ws_row *row = &rows->at.at[i];
-		if (row->at) {
-			move(w, place, row->at, rows->a);
-			place = row->at;
-			add_row(w, row);
-		}
-	}
-	move(w, place, "", rows->a);
-	add_conclusion(w, rows);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(out, "%s", ws_buf_text(&text));
 }

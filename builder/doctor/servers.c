@@ -89,29 +89,6 @@ cure_status(const struct asking *asking)
 }
 
 static void
-say_unanswered(const struct asking *asking)
-{
-	struct ws_doctor *d = asking->d;
-	const char *text = asking->how.failure, *cure = NULL;
-	if (asking->rpc && asking->can.status == WS_RPC_UNAVAILABLE) {
-		text = asking->can.words;
-	} else if (asking->rpc && asking->can.status != WS_RPC_OK) {
-		text = ws_arena_printf(d->a, "the server refuses: %s (gRPC status %d)", asking->can.words,
-			(int)asking->can.status);
-	}
-	if (strstr(text, "TLS with")) {
-		const char *ca = d->indexes ? d->indexes->ca_path : NULL;
-		cure = ca ? ws_arena_printf(d->a, "add the server's CA to %s (%s)", ca, d->indexes->ca_from)
-				  : "let SSL_CERT_FILE name a file with the server's CA";
-	} else if (strstr(text, "HTTP/2")) {
-		cure = "grpcs:// is with TLS, grpc:// without; a cache by HTTP has http(s)://";
-	} else if (asking->rpc) {
-		cure = cure_status(asking);
-	}
-	ws_rows_problem(&d->rows, WS_PROBLEM_FAILS, cure, "%s", text);
-}
-
-static void
 say_capabilities(struct ws_doctor *d, const struct ws_capabilities *can)
 {
 	struct ws_rows *rows = &d->rows;
@@ -158,7 +135,24 @@ look(struct asking *asking)
 		(uintmax_t)median_us,
 		answered ? ws_arena_printf(d->a, "%.1f", (double)median_us / 1e3) : NULL);
 	if (!answered) {
-		say_unanswered(asking);
+		const char *text = asking->how.failure, *cure = NULL;
+		if (asking->rpc && asking->can.status == WS_RPC_UNAVAILABLE) {
+			text = asking->can.words;
+		} else if (asking->rpc && asking->can.status != WS_RPC_OK) {
+			text = ws_arena_printf(d->a, "the server refuses: %s (gRPC status %d)",
+				asking->can.words, (int)asking->can.status);
+		}
+		if (strstr(text, "TLS with")) {
+			const char *ca = d->indexes ? d->indexes->ca_path : NULL;
+			cure = ca
+				? ws_arena_printf(d->a, "add the server's CA to %s (%s)", ca, d->indexes->ca_from)
+				: "let SSL_CERT_FILE name a file with the server's CA";
+		} else if (strstr(text, "HTTP/2")) {
+			cure = "grpcs:// is with TLS, grpc:// without; a cache by HTTP has http(s)://";
+		} else if (asking->rpc) {
+			cure = cure_status(asking);
+		}
+		ws_rows_problem(&d->rows, WS_PROBLEM_FAILS, cure, "%s", text);
 	} else if (server->is_grpc) {
 		say_capabilities(d, &asking->can);
 	} else {
@@ -193,9 +187,11 @@ ws_doctor_remote(struct ws_doctor *d)
 
 /* ---- package indexes ---- */
 
-static void
-add_indexes(struct ws_doctor *d)
+void
+ws_doctor_indexes(struct ws_doctor *d)
 {
+	const char *ca = d->indexes ? d->indexes->ca_path : NULL;
+	ws_rows_list(&d->rows, "indexes[]");
 	struct ws_err none;
 	for (size_t i = 0; d->indexes && i < d->indexes->count; i++) {
 		const struct ws_index_choice *choice = &d->indexes->choices[i];
@@ -211,14 +207,6 @@ add_indexes(struct ws_doctor *d)
 		ws_err_cure_code(&none, WS_CURE_INDEX, NULL);
 		ws_rows_problem_err(&d->rows, WS_PROBLEM_NOTE, &none);
 	}
-}
-
-void
-ws_doctor_indexes(struct ws_doctor *d)
-{
-	const char *ca = d->indexes ? d->indexes->ca_path : NULL;
-	ws_rows_list(&d->rows, "indexes[]");
-	add_indexes(d);
 	ws_rows_add(&d->rows, "",
 		d->mirror ? "Debian    {debian_mirror}  ({debian_mirror_from})"
 				  : "Debian    no mirror is configured; NVIDIA's own archives are used",

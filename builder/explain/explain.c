@@ -77,7 +77,6 @@ ws_remedy_command(
 	ws_buf_puts(&line, remedy->torch ? "" : " --here");
 	put_option(&line, "torch", remedy->torch);
 	put_option(&line, "python", remedy->python);
-	put_option(&line, "arch", remedy->arch);
 	put_option(&line, "recipes",
 		remedy->recipes                   ? remedy->recipes
 			: remedy->package && !version ? "recipes"
@@ -158,55 +157,31 @@ lists(const char *info, const char *below, struct ws_arena *a)
 		&& strstr(ws_buf_text(&text), line);
 }
 
-/* Takes "flash_attn-2.8.3.dist-info" apart, and conda's "torch-2.5.1-py3.11.egg-info". */
-static bool
-split_info(const char *name, struct ws_arena *a, const char **package, struct ws_version *version)
+bool
+ws_site_entry_of(const char *name, struct ws_arena *a, struct ws_site_entry *entry)
 {
-	struct ws_str rest = ws_str_of(name);
-	struct ws_str first = ws_str_cut(&rest, '-');
-	if (!rest.s || !(ws_ends_with(name, ".dist-info") || ws_ends_with(name, ".egg-info"))) {
-		return false;
-	}
-	/* The version goes up to ".dist-info", "-py3.11.egg-info" or ".egg-info". */
-	const char *text = ws_str_copy(ws_str_cut(&rest, '-'), a);
-	size_t len = strlen(text);
-	len -= ws_ends_with(text, ".dist") ? strlen(".dist")
-		: ws_ends_with(text, ".egg")   ? strlen(".egg")
-									   : 0;
-	*package = ws_package_normal(ws_str_copy(first, a), a);
-	return ws_version_parse(ws_arena_copy(a, text, len), a, version);
-}
-
-static void
-read_beside(const char *packages, const char *below, struct ws_arena *a, struct ws_installed *place)
-{
-	WS_AUTO_DIR DIR *dir = opendir(packages);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		const char *package;
-		struct ws_version version;
-		if (!split_info(entry->d_name, a, &package, &version)) {
-			continue;
-		}
-		if (strcmp(package, "torch") == 0) {
-			place->torch = version.text;
-		} else if (!place->package
-			&& lists(ws_path_join(a, packages, entry->d_name, NULL), below, a)) {
-			place->package = package;
-			place->version = version.public_text;
+	static const struct {
+		const char *suffix, *list;
+		bool in_own;
+	} forms[] = {
+		{".dist-info", "RECORD", false},
+		{".egg-info", "installed-files.txt", false},
+		{".egg", "EGG-INFO/native_libs.txt", true},
+	};
+	for (size_t i = 0; i < WS_LEN(forms); i++) {
+		if (ws_ends_with(name, forms[i].suffix)) {
+			struct ws_str rest = {name, strlen(name) - strlen(forms[i].suffix)};
+			struct ws_str package = ws_str_cut(&rest, '-');
+			*entry =
+				(struct ws_site_entry){.package = ws_package_normal(ws_str_copy(package, a), a),
+					.list = forms[i].list,
+					.in_own = forms[i].in_own};
+			/* "-py3.11-linux-x86_64" may follow. */
+			return rest.s
+				&& ws_version_parse(ws_str_copy(ws_str_cut(&rest, '-'), a), a, &entry->version);
 		}
 	}
-}
-
-/* <prefix>/bin/python of <prefix>/lib/python3.11/site-packages. */
-static const char *
-program_of(const char *packages, struct ws_arena *a)
-{
-	const char *library = ws_path_dir(a, packages);
-	const char *prefix = ws_path_dir(a, ws_path_dir(a, library));
-	const char *program = ws_path_join(a, prefix, "bin", ws_path_base(library), NULL);
-	return ws_starts_with(ws_path_base(library), "python") && access(program, X_OK) == 0 ? program
-																						 : NULL;
+	return false;
 }
 
 struct ws_installed
@@ -217,8 +192,28 @@ ws_installed_of(const char *file, struct ws_arena *a)
 	struct ws_installed place = {.module = module_of(below, a), .python = python_of(file, a)};
 	if (len > 0 && file[0] == '/') {
 		const char *packages = ws_arena_copy(a, file, len);
-		place.program = program_of(packages, a);
-		read_beside(packages, below, a, &place);
+		/* <prefix>/bin/python of <prefix>/lib/python3.11/site-packages. */
+		const char *library = ws_path_dir(a, packages);
+		const char *prefix = ws_path_dir(a, ws_path_dir(a, library));
+		const char *program = ws_path_join(a, prefix, "bin", ws_path_base(library), NULL);
+		place.program =
+			ws_starts_with(ws_path_base(library), "python") && access(program, X_OK) == 0 ? program
+																						  : NULL;
+		WS_AUTO_DIR DIR *dir = opendir(packages);
+		const struct dirent *entry;
+		while (dir && (entry = readdir(dir))) {
+			struct ws_site_entry site;
+			if (!ws_site_entry_of(entry->d_name, a, &site)) {
+				continue;
+			}
+			if (strcmp(site.package, "torch") == 0) {
+				place.torch = site.version.text;
+			} else if (!place.package
+				&& lists(ws_path_join(a, packages, entry->d_name, NULL), below, a)) {
+				place.package = site.package;
+				place.version = site.version.public_text;
+			}
+		}
 	}
 	return place;
 }
@@ -321,32 +316,6 @@ read_wheel(
 	}
 }
 
-static bool
-ask_symbol(const struct ws_explaining *with, const struct values *v,
-	const struct ws_installed *place, struct ws_arena *a, struct ws_explanation *e,
-	struct ws_err *err)
-{
-	struct ws_symbol_question question = {
-		.name = value_of(v, ws_str_of("symbol")),
-		.torch = place->torch,
-		.facts = with->facts,
-		.exports = with->exports,
-	};
-	struct ws_symbol_answer answer;
-	if (!e->found.sign->symbol || !question.name || !with->exports) {
-		return true;
-	}
-	if (!ws_symbol_answer(&question, a, &answer, err)) {
-		return false;
-	}
-	const char *module = place->module;
-	e->cause = module ? ws_arena_printf(a, "%s does not find a symbol: %s", module, answer.cause)
-					  : ws_arena_printf(a, "a symbol is not found: %s", answer.cause);
-	e->evidence = answer.evidence;
-	e->evidence_count = answer.evidence_count;
-	return true;
-}
-
 /* The cures whose names are all known, and room for one more. */
 static const char **
 fill_cures(const struct values *v, const char *const *texts, size_t count, struct ws_arena *a,
@@ -404,7 +373,25 @@ ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, 
 	if (draft && e->cure_count > 0) {
 		cures[e->cure_count++] = ws_arena_printf(a, "it has no recipe yet; first:  %s", draft);
 	}
-	return ask_symbol(with, &v, &place, a, e, err);
+	struct ws_symbol_question question = {
+		.name = value_of(&v, ws_str_of("symbol")),
+		.torch = place.torch,
+		.facts = with->facts,
+		.exports = with->exports,
+	};
+	struct ws_symbol_answer answer;
+	if (!e->found.sign->symbol || !question.name || !with->exports) {
+		return true;
+	}
+	if (!ws_symbol_answer(&question, a, &answer, err)) {
+		return false;
+	}
+	module = place.module;
+	e->cause = module ? ws_arena_printf(a, "%s does not find a symbol: %s", module, answer.cause)
+					  : ws_arena_printf(a, "a symbol is not found: %s", answer.cause);
+	e->evidence = answer.evidence;
+	e->evidence_count = answer.evidence_count;
+	return true;
 }
 
 const char *const *

@@ -48,7 +48,6 @@ struct ws_remedy {
 	const char *version; /**< "2.8.3"; one that has no recipe gives way to the newest that has */
 	const char *torch;   /**< a release: "2.5.1"; NULL: the installed one */
 	const char *python;  /**< "3.11", or an interpreter's path */
-	const char *arch;    /**< "9.0" */
 	const char *recipes; /**< the folder that --recipes named; NULL: none */
 };
 
@@ -70,6 +69,20 @@ const char *ws_remedy_draft(
 
 /* ---- the environment of a module in an error's text, if it is on this host ----
  * Read from names of folders and from RECORD files. No program that the text names is started. */
+
+/** An entry of a folder of packages, by its name alone. */
+struct ws_site_entry {
+	const char *package; /**< normalised: "flash-attn" */
+	struct ws_version version;
+	const char *list; /**< the file below it that lists the package's files: "RECORD" */
+	bool in_own;      /**< names in the list are below the entry itself */
+};
+
+/**
+ * "flash_attn-2.8.3.dist-info", and what setuptools leaves without wheels: "x-1.egg-info",
+ * "x-1-py3.11.egg". False: the entry is another file or folder.
+ */
+bool ws_site_entry_of(const char *name, struct ws_arena *a, struct ws_site_entry *entry);
 
 /** Facts from a path. NULL: unknown. */
 struct ws_installed {
@@ -102,7 +115,6 @@ struct ws_symbol_answer {
 	const char *cause;           /**< one line, no full stop */
 	const char *const *evidence; /**< lines */
 	size_t evidence_count;
-	const char *torch; /**< the newest known release that has the name; NULL: none */
 };
 
 /** False only when a list cannot be read. */

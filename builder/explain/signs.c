@@ -286,20 +286,6 @@ count_lines(const char *text, size_t len)
 	return count;
 }
 
-/* The line in which the match stands: of a long one the part around it. */
-static const char *
-line_around(const struct ws_finder *f, const struct ws_match *match)
-{
-	size_t start = match->at, end = match->at;
-	while (start > 0 && f->window[start - 1] != '\n' && match->at - start < LINE_MOST / 2) {
-		start--;
-	}
-	while (end < f->len && f->window[end] != '\n' && end - start < LINE_MOST) {
-		end++;
-	}
-	return ws_str_copy(ws_str_trim((struct ws_str){f->window + start, end - start}), f->a);
-}
-
 static void
 add_found(struct ws_finder *f, size_t sign, const struct ws_match *match)
 {
@@ -308,12 +294,20 @@ add_found(struct ws_finder *f, size_t sign, const struct ws_match *match)
 	found->line = f->lines + count_lines(f->window, match->at) + 1;
 	found->at = f->gone + match->at;
 	found->end = found->at + match->len;
-	found->text = line_around(f, match);
+	/* The line in which the match stands: of a long one the part around it. */
+	size_t start = match->at, end = match->at;
+	while (start > 0 && f->window[start - 1] != '\n' && match->at - start < LINE_MOST / 2) {
+		start--;
+	}
+	while (end < f->len && f->window[end] != '\n' && end - start < LINE_MOST) {
+		end++;
+	}
+	found->text = ws_str_copy(ws_str_trim((struct ws_str){f->window + start, end - start}), f->a);
 	found->count = match->count;
 	found->captures = WS_NEW_N(f->a, struct ws_capture, match->count);
-	for (size_t i = 0; i < match->count; i++) {
-		found->captures[i].name = ws_str_copy(match->captures[i].name, f->a);
-		found->captures[i].value = ws_str_copy(match->captures[i].text, f->a);
+	for (size_t k = 0; k < match->count; k++) {
+		found->captures[k].name = ws_str_copy(match->captures[k].name, f->a);
+		found->captures[k].value = ws_str_copy(match->captures[k].text, f->a);
 	}
 }
 
@@ -331,19 +325,6 @@ search(struct ws_finder *f, size_t until)
 			}
 		}
 	}
-}
-
-static void
-move(struct ws_finder *f)
-{
-	size_t until = f->len - AFTER;
-	search(f, until);
-	size_t gone = until - BEFORE;
-	f->lines += count_lines(f->window, gone);
-	f->gone += gone;
-	f->len -= gone;
-	f->from = BEFORE;
-	memmove(f->window, f->window + gone, f->len);
 }
 
 /* Passes over control sequences (ECMA-48); a text that is cut inside one loses its rest of the
@@ -381,7 +362,14 @@ ws_finder_add(struct ws_finder *f, const char *bytes, size_t len)
 		bool is_control = (unsigned char)c < ' ' && c != '\n';
 		f->window[f->len++] = is_control || c == 0x7f ? ' ' : c;
 		if (f->len == WINDOW) {
-			move(f);
+			size_t until = f->len - AFTER;
+			search(f, until);
+			size_t gone = until - BEFORE;
+			f->lines += count_lines(f->window, gone);
+			f->gone += gone;
+			f->len -= gone;
+			f->from = BEFORE;
+			memmove(f->window, f->window + gone, f->len);
 		}
 	}
 }

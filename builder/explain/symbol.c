@@ -63,23 +63,6 @@ ask_list(const struct asking *s, const char *path, enum has *has, struct ws_err 
 	return *has == HAS_NAME;
 }
 
-static bool
-ask_lists(struct asking *s, struct ws_err *err)
-{
-	const struct ws_facts *facts = s->q->facts;
-	s->has = WS_NEW_N(s->a, enum has, facts->torch_count);
-	for (size_t i = 0; i < facts->torch_count; i++) {
-		const char *file = ws_arena_printf(s->a, "torch-%s.zst", facts->torch[i].version.text);
-		const char *path = ws_path_join(s->a, s->q->exports, file, NULL);
-		if (!ws_fs_exists(path)) {
-			s->has[i] = HAS_NO_LIST;
-		} else if (!ask_list(s, path, &s->has[i], err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static size_t
 count(const struct asking *s, enum has has)
 {
@@ -144,10 +127,25 @@ has_here(const struct asking *s)
 	return release ? s->has[release - facts->torch] : HAS_NO_LIST;
 }
 
-/* The torch there is not known: what it must be, as it lacks the name. */
 static const char *
-cause_unknown(struct asking *s, int abi)
+cause_torch(struct asking *s)
 {
+	int abi = abi_of(s);
+	const char *torch = s->q->torch;
+	switch (has_here(s)) {
+	case HAS_OTHER_ABI:
+		return ws_arena_printf(
+			s->a, "it was built for cxx11abi %d; torch %s is cxx11abi %d", abi, torch, !abi);
+	case HAS_NAME:
+		return ws_arena_printf(s->a,
+			"torch %s exports this name: another torch, or only a part of it, was loaded", torch);
+	case HAS_NOTHING:
+		return ws_arena_printf(
+			s->a, "it was built for another torch release: %s does not export this name", torch);
+	case HAS_NO_LIST:
+		break;
+	}
+	/* The torch there is not known: what it must be, as it lacks the name. */
 	size_t others = count(s, HAS_OTHER_ABI), names = count(s, HAS_NAME),
 		   nothing = count(s, HAS_NOTHING);
 	if (others > 0 && (nothing == 0 || names == 0)) {
@@ -167,48 +165,6 @@ cause_unknown(struct asking *s, int abi)
 	return ws_arena_printf(s->a,
 		"it was built for a torch before %s, after %s, or that is not a release",
 		facts->torch[0].version.text, facts->torch[facts->torch_count - 1].version.text);
-}
-
-static const char *
-cause_torch(struct asking *s)
-{
-	int abi = abi_of(s);
-	const char *torch = s->q->torch;
-	switch (has_here(s)) {
-	case HAS_OTHER_ABI:
-		return ws_arena_printf(
-			s->a, "it was built for cxx11abi %d; torch %s is cxx11abi %d", abi, torch, !abi);
-	case HAS_NAME:
-		return ws_arena_printf(s->a,
-			"torch %s exports this name: another torch, or only a part of it, was loaded", torch);
-	case HAS_NOTHING:
-		return ws_arena_printf(
-			s->a, "it was built for another torch release: %s does not export this name", torch);
-	case HAS_NO_LIST:
-		break;
-	}
-	return cause_unknown(s, abi);
-}
-
-static void
-write_releases(struct asking *s, struct ws_symbol_answer *answer)
-{
-	const struct ws_facts *facts = s->q->facts;
-	int abi = abi_of(s);
-	for (size_t i = 0; i < facts->torch_count; i++) {
-		answer->torch = s->has[i] == HAS_NAME ? facts->torch[i].version.text : answer->torch;
-	}
-	if (count(s, HAS_NAME) > 0) {
-		add(s, ws_arena_printf(s->a, "torch %s has it", releases(s, HAS_NAME)));
-	}
-	if (count(s, HAS_OTHER_ABI) > 0) {
-		add(s,
-			ws_arena_printf(
-				s->a, "torch %s has it for cxx11abi %d", releases(s, HAS_OTHER_ABI), !abi));
-	}
-	if (count(s, HAS_NOTHING) > 0) {
-		add(s, ws_arena_printf(s->a, "torch %s does not have it", releases(s, HAS_NOTHING)));
-	}
 }
 
 /* The cause if the symbol is not a name of torch. */
@@ -250,12 +206,31 @@ ws_symbol_answer(const struct ws_symbol_question *question, struct ws_arena *a,
 	if (strcmp(s.text, question->name) != 0) {
 		add(&s, s.text);
 	}
-	if (!ask_lists(&s, err)) {
-		return false;
+	const struct ws_facts *facts = question->facts;
+	s.has = WS_NEW_N(s.a, enum has, facts->torch_count);
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		const char *file = ws_arena_printf(s.a, "torch-%s.zst", facts->torch[i].version.text);
+		const char *path = ws_path_join(s.a, s.q->exports, file, NULL);
+		if (!ws_fs_exists(path)) {
+			s.has[i] = HAS_NO_LIST;
+		} else if (!ask_list(&s, path, &s.has[i], err)) {
+			return false;
+		}
 	}
 	if (is_torchs || count(&s, HAS_NAME) > 0) {
 		answer->cause = cause_torch(&s);
-		write_releases(&s, answer);
+		int abi = abi_of(&s);
+		if (count(&s, HAS_NAME) > 0) {
+			add(&s, ws_arena_printf(s.a, "torch %s has it", releases(&s, HAS_NAME)));
+		}
+		if (count(&s, HAS_OTHER_ABI) > 0) {
+			add(&s,
+				ws_arena_printf(
+					s.a, "torch %s has it for cxx11abi %d", releases(&s, HAS_OTHER_ABI), !abi));
+		}
+		if (count(&s, HAS_NOTHING) > 0) {
+			add(&s, ws_arena_printf(s.a, "torch %s does not have it", releases(&s, HAS_NOTHING)));
+		}
 	} else {
 		answer->cause = cause_other(&s);
 	}

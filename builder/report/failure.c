@@ -9,19 +9,13 @@
 #define LONGEST_LINE 300
 
 static bool
-holds(struct ws_str text, const char *part)
-{
-	return text.n > 0 && memmem(text.s, text.n, part, strlen(part));
-}
-
-static bool
 is_error(struct ws_str line)
 {
 	static const char *const marks[] = {"error:", "error :", ": error",
 		"fatal   :", "fatal :", "undefined reference", "multiple definition", "ld: cannot ",
 		"syntax error", "Error: ", "died due to signal", "Killed signal", "No space left"};
 	for (size_t i = 0; i < WS_LEN(marks); i++) {
-		if (holds(line, marks[i])) {
+		if (line.n > 0 && memmem(line.s, line.n, marks[i], strlen(marks[i]))) {
 			return true;
 		}
 	}
@@ -35,25 +29,6 @@ add_line(struct ws_buf *out, struct ws_str line)
 	ws_buf_puts(out, "  ");
 	ws_buf_add(out, line.s, len);
 	ws_buf_puts(out, len < line.n ? "...\n" : "\n");
-}
-
-static void
-add_last_lines(struct ws_str log, struct ws_buf *out)
-{
-	while (log.n > 0 && log.s[log.n - 1] == '\n') {
-		log.n--;
-	}
-	size_t start = log.n;
-	for (unsigned lines = 0; start > 0 && lines < MOST_LINES; start--) {
-		lines += log.s[start - 1] == '\n';
-		if (lines == MOST_LINES) {
-			break;
-		}
-	}
-	struct ws_str rest = {log.s + start, log.n - start};
-	while (rest.s && rest.n > 0) {
-		add_line(out, ws_str_cut(&rest, '\n'));
-	}
 }
 
 void
@@ -73,7 +48,20 @@ ws_failure_excerpt(struct ws_str log, struct ws_buf *out)
 		}
 	}
 	if (shown == 0) {
-		add_last_lines(log, out);
+		while (log.n > 0 && log.s[log.n - 1] == '\n') {
+			log.n--;
+		}
+		size_t start = log.n;
+		for (unsigned lines = 0; start > 0 && lines < MOST_LINES; start--) {
+			lines += log.s[start - 1] == '\n';
+			if (lines == MOST_LINES) {
+				break;
+			}
+		}
+		rest = (struct ws_str){log.s + start, log.n - start};
+		while (rest.s && rest.n > 0) {
+			add_line(out, ws_str_cut(&rest, '\n'));
+		}
 	}
 }
 

@@ -8,21 +8,15 @@
 #define INDENT 14 /* where text begins: label, mark, a blank */
 #define DEEPER 2  /* more for the rest of a broken line */
 
-static unsigned
-columns_of(const struct ws_out *out)
+struct ws_page
+ws_page_begin(const struct ws_out *out)
 {
 	struct winsize size;
-	if (out->columns) {
-		return out->columns;
+	unsigned width = out->columns;
+	int fd = width ? -1 : fileno(out->out);
+	if (!width) {
+		width = fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 	}
-	int fd = fileno(out->out);
-	return fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-struct ws_page
-ws_page_begin(const struct ws_out *out, unsigned width)
-{
-	width = width ? width : columns_of(out);
 	width = width < 40 ? 40 : width > 120 ? 120 : width;
 	return (struct ws_page){.out = out, .width = width, .label = ""};
 }

@@ -26,8 +26,8 @@ struct ws_page {
 	const char *label;
 };
 
-/** @a width 0: COLUMNS, else the terminal that out is, else 80; never below 40 or above 120. */
-struct ws_page ws_page_begin(const struct ws_out *out, unsigned width);
+/** As wide as COLUMNS, else the terminal that out is, else 80; never below 40 or above 120. */
+struct ws_page ws_page_begin(const struct ws_out *out);
 
 /** The next line gets this label. */
 void ws_page_label(struct ws_page *page, const char *label);

@@ -130,15 +130,6 @@ add_word(struct job *job, struct ws_buf *list, char separator, const char *word,
 	ws_buf_puts(list, word);
 }
 
-static void
-add_cell(struct job *job, const struct ws_cell *cell, struct ws_arena *a)
-{
-	job->first = job->first ? job->first : cell;
-	job->cells++;
-	add_word(job, &job->only, ',', ws_point_name(&cell->point, cell->recipe, "cp*", a), a);
-	add_word(job, &job->pythons, ' ', cell->point.python->text, a);
-}
-
 /* "demo 1.0 torch 2.5.1 cuda 12.4 sm86"; of packages without kernels the first part. */
 static const char *
 name_of(const struct ws_cell *cell, struct ws_arena *a)
@@ -151,27 +142,6 @@ name_of(const struct ws_cell *cell, struct ws_arena *a)
 	}
 	return ws_arena_printf(a, "%s%s%s cuda %s %s", package, point->torch ? " torch " : "",
 		point->torch ? point->torch->name : "", point->cuda->name, point->arch->name);
-}
-
-static void
-write_job(struct ws_json_writer *w, const struct job *job, struct ws_arena *a)
-{
-	const struct ws_cell *cell = job->first;
-	const struct ws_point *point = &cell->point;
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "name", name_of(cell, a));
-	ws_json_add_text(w, "cell", cell->name);
-	ws_json_add_text(
-		w, "package", ws_arena_printf(a, "%s==%s", cell->recipe->name, cell->recipe->version.text));
-	ws_json_add_text(w, "torch", point->torch ? point->torch->name : NULL);
-	ws_json_add_text(w, "cuda", point->cuda ? point->cuda->name : NULL);
-	ws_json_add_text(w, "arch", ws_arch_set_text(&point->arch->set, a));
-	ws_json_add_text(w, "python", ws_buf_text(&job->pythons));
-	ws_json_add_text(w, "only", ws_buf_text(&job->only));
-	ws_json_add_u64(w, "cells", job->cells);
-	ws_json_add_u64(w, "prebuilt", job->prebuilt);
-	ws_json_add_u64(w, "fallback", job->fallback);
-	ws_json_close(w);
 }
 
 size_t
@@ -187,7 +157,10 @@ ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out)
 		}
 		struct job *job = &jobs.at[cell->group];
 		if (cell->decision == WS_DECISION_BUILD || cell->decision == WS_DECISION_PREBUILT) {
-			add_cell(job, cell, a);
+			job->first = job->first ? job->first : cell;
+			job->cells++;
+			add_word(job, &job->only, ',', ws_point_name(&cell->point, cell->recipe, "cp*", a), a);
+			add_word(job, &job->pythons, ' ', cell->point.python->text, a);
 		}
 		job->prebuilt += cell->decision == WS_DECISION_PREBUILT;
 		job->fallback += cell->decision == WS_DECISION_FALLBACK;
@@ -196,7 +169,22 @@ ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out)
 	ws_json_open_list(w, "include");
 	for (size_t i = 0; i < jobs.len; i++) {
 		if (jobs.at[i].first) {
-			write_job(w, &jobs.at[i], a);
+			const struct ws_cell *cell = jobs.at[i].first;
+			const struct ws_point *point = &cell->point;
+			ws_json_open_object(w, NULL);
+			ws_json_add_text(w, "name", name_of(cell, a));
+			ws_json_add_text(w, "cell", cell->name);
+			ws_json_add_text(w, "package",
+				ws_arena_printf(a, "%s==%s", cell->recipe->name, cell->recipe->version.text));
+			ws_json_add_text(w, "torch", point->torch ? point->torch->name : NULL);
+			ws_json_add_text(w, "cuda", point->cuda ? point->cuda->name : NULL);
+			ws_json_add_text(w, "arch", ws_arch_set_text(&point->arch->set, a));
+			ws_json_add_text(w, "python", ws_buf_text(&jobs.at[i].pythons));
+			ws_json_add_text(w, "only", ws_buf_text(&jobs.at[i].only));
+			ws_json_add_u64(w, "cells", jobs.at[i].cells);
+			ws_json_add_u64(w, "prebuilt", jobs.at[i].prebuilt);
+			ws_json_add_u64(w, "fallback", jobs.at[i].fallback);
+			ws_json_close(w);
 			written++;
 		}
 		ws_buf_release(&jobs.at[i].only);

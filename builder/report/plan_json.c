@@ -119,34 +119,6 @@ static const struct ws_field cell_fields[] = {
 };
 static const struct ws_table cell_table = {"a cell", cell_fields, WS_LEN(cell_fields)};
 
-static void
-write_cell(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
-{
-	const struct ws_point *point = &cell->point;
-	const struct ws_torch_choice *torch = point->torch;
-	const struct ws_product *product = cell->product;
-	struct cell_row row = {
-		.cell = *cell,
-		.cost = row_of_cost(&cell->cost),
-		.package = cell->recipe->name,
-		.version = cell->recipe->version.text,
-		.torch = torch ? torch->name : NULL,
-		.torch_cuda = torch ? torch->cuda : NULL,
-		.torch_known = torch ? &torch->known : NULL,
-		.cuda = point->cuda ? point->cuda->name : NULL,
-		.python = point->python->text,
-		.arch = ws_arch_set_text(&point->arch->set, a),
-		.archs_left = ws_arch_set_text(&point->archs, a),
-		.platform = point->machine->name,
-		.cxx11abi = point->cxx11abi >= 0 ? &point->cxx11abi : NULL,
-		.decision = ws_decision_words[cell->decision],
-		.rule = cell->decision == WS_DECISION_EXCLUDED ? ws_rule_words[cell->rule] : NULL,
-		.candidates = product ? product->candidates.count : 0,
-		.product = product ? &product->number : NULL,
-	};
-	ws_table_text(&cell_table, &row, WS_JSON_COMPACT, out);
-}
-
 /* ---- products ---- */
 
 #define CANDIDATE struct ws_candidate
@@ -201,22 +173,6 @@ static const struct ws_field product_fields[] = {
 	WS_VALUE("prebuilt", PRODUCT, prebuilt, WS_OR_NULL, "the candidate that is known to load"),
 };
 static const struct ws_table product_table = {"a product", product_fields, WS_LEN(product_fields)};
-
-static void
-write_product(const struct ws_product *product, struct ws_buf *out)
-{
-	struct product_row row = {
-		.product = *product,
-		.distribution = product->recipe->distribution,
-		.binding = ws_binding_words[product->binding],
-		.debug_info = ws_debug_info_words[product->size.debug_info],
-		.compress = ws_compress_words[product->size.compress],
-		.key = product->key[0] ? product->key : NULL,
-		.prebuilt = product->chosen ? product->chosen->file : NULL,
-		.build = product->payer,
-	};
-	ws_table_text(&product_table, &row, WS_JSON_COMPACT, out);
-}
 
 /* ---- totals ---- */
 
@@ -305,12 +261,46 @@ ws_plan_json_write(const struct ws_plan *plan, struct ws_buf *out)
 	for (size_t i = 0; i < plan->cell_count; i++) {
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		ws_buf_puts(out, i > 0 ? ",\n    " : "\n    ");
-		write_cell(plan->cells[i], out, a);
+		const struct ws_point *point = &plan->cells[i]->point;
+		const struct ws_torch_choice *torch = point->torch;
+		const struct ws_product *product = plan->cells[i]->product;
+		struct cell_row row = {
+			.cell = *plan->cells[i],
+			.cost = row_of_cost(&plan->cells[i]->cost),
+			.package = plan->cells[i]->recipe->name,
+			.version = plan->cells[i]->recipe->version.text,
+			.torch = torch ? torch->name : NULL,
+			.torch_cuda = torch ? torch->cuda : NULL,
+			.torch_known = torch ? &torch->known : NULL,
+			.cuda = point->cuda ? point->cuda->name : NULL,
+			.python = point->python->text,
+			.arch = ws_arch_set_text(&point->arch->set, a),
+			.archs_left = ws_arch_set_text(&point->archs, a),
+			.platform = point->machine->name,
+			.cxx11abi = point->cxx11abi >= 0 ? &point->cxx11abi : NULL,
+			.decision = ws_decision_words[plan->cells[i]->decision],
+			.rule = plan->cells[i]->decision == WS_DECISION_EXCLUDED
+				? ws_rule_words[plan->cells[i]->rule]
+				: NULL,
+			.candidates = product ? product->candidates.count : 0,
+			.product = product ? &product->number : NULL,
+		};
+		ws_table_text(&cell_table, &row, WS_JSON_COMPACT, out);
 	}
 	ws_buf_puts(out, "\n  ],\n  \"products\": [");
 	for (size_t i = 0; i < plan->product_count; i++) {
 		ws_buf_puts(out, i > 0 ? ",\n    " : "\n    ");
-		write_product(plan->products[i], out);
+		struct product_row row = {
+			.product = *plan->products[i],
+			.distribution = plan->products[i]->recipe->distribution,
+			.binding = ws_binding_words[plan->products[i]->binding],
+			.debug_info = ws_debug_info_words[plan->products[i]->size.debug_info],
+			.compress = ws_compress_words[plan->products[i]->size.compress],
+			.key = plan->products[i]->key[0] ? plan->products[i]->key : NULL,
+			.prebuilt = plan->products[i]->chosen ? plan->products[i]->chosen->file : NULL,
+			.build = plan->products[i]->payer,
+		};
+		ws_table_text(&product_table, &row, WS_JSON_COMPACT, out);
 	}
 	ws_buf_puts(out, "\n  ],\n  \"totals\": ");
 	write_totals(&plan->totals, out);

@@ -85,18 +85,6 @@ sum_widths(const unsigned widths[COLUMNS])
 	return sum;
 }
 
-/* Columns with one value for all of several rows; the titles are the first. */
-static void
-find_same(const struct row *rows, size_t count, bool same[COLUMNS])
-{
-	for (size_t c = 0; c < COLUMNS; c++) {
-		same[c] = count > 2;
-		for (size_t i = 2; i < count; i++) {
-			same[c] = same[c] && strcmp(rows[i].texts[c], rows[1].texts[c]) == 0;
-		}
-	}
-}
-
 static void
 cut(unsigned widths[COLUMNS], const bool same[COLUMNS], unsigned width)
 {
@@ -168,38 +156,6 @@ print_row(struct row *row, const unsigned widths[COLUMNS], struct ws_arena *a, s
 	ws_buf_putc(out, '\n');
 }
 
-static void
-measure(const struct row *row, unsigned widths[COLUMNS])
-{
-	for (size_t i = 0; i < COLUMNS; i++) {
-		unsigned columns = ws_term_columns(row->texts[i]);
-		widths[i] = columns > widths[i] ? columns : widths[i];
-	}
-}
-
-/* Columns that had to go: one that is the same everywhere is said here, the others are missed. */
-static void
-print_left_out(const struct row *row, const unsigned widths[COLUMNS], const bool same[COLUMNS],
-	struct ws_buf *out)
-{
-	unsigned told = 0;
-	for (size_t i = 0; i < COLUMNS; i++) {
-		if (widths[i] == 0 && same[i]) {
-			ws_buf_printf(
-				out, "%s%s %s", told++ > 0 ? ", " : "  every cell: ", titles[i], row->texts[i]);
-		}
-	}
-	ws_buf_puts(out, told > 0 ? "\n" : "");
-	bool why = widths[WHY] == 0 && !same[WHY];
-	bool cost = widths[COST] == 0 && !same[COST];
-	if (why || cost) {
-		ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
-			!cost      ? "why is"
-				: !why ? "cost is"
-					   : "why and cost are");
-	}
-}
-
 void
 ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out)
 {
@@ -216,10 +172,17 @@ ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *o
 			rows[count++] = make_row(plan->cells[i], a);
 		}
 	}
-	for (size_t i = 0; i < count; i++) {
-		measure(&rows[i], widths);
+	/* The same: columns with one value for all of several rows; the titles are the first. */
+	for (size_t c = 0; c < COLUMNS; c++) {
+		same[c] = count > 2;
+		for (size_t i = 0; i < count; i++) {
+			unsigned columns = ws_term_columns(rows[i].texts[c]);
+			widths[c] = columns > widths[c] ? columns : widths[c];
+		}
+		for (size_t i = 2; i < count; i++) {
+			same[c] = same[c] && strcmp(rows[i].texts[c], rows[1].texts[c]) == 0;
+		}
 	}
-	find_same(rows, count, same);
 	if (width > 0) {
 		fit(widths, same, width);
 	}
@@ -227,7 +190,23 @@ ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *o
 		print_row(&rows[i], widths, a, out);
 	}
 	if (count > 1) {
-		print_left_out(&rows[1], widths, same, out);
+		/* Print the removed columns that are the same everywhere. */
+		unsigned told = 0;
+		for (size_t i = 0; i < COLUMNS; i++) {
+			if (widths[i] == 0 && same[i]) {
+				ws_buf_printf(out, "%s%s %s", told++ > 0 ? ", " : "  every cell: ", titles[i],
+					rows[1].texts[i]);
+			}
+		}
+		ws_buf_puts(out, told > 0 ? "\n" : "");
+		bool why = widths[WHY] == 0 && !same[WHY];
+		bool cost = widths[COST] == 0 && !same[COST];
+		if (why || cost) {
+			ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
+				!cost      ? "why is"
+					: !why ? "cost is"
+						   : "why and cost are");
+		}
 	}
 	ws_plan_footer_write(plan, width, out);
 }
@@ -256,10 +235,13 @@ cmp_reasons(const void *x, const void *y)
 	return one->place > two->place ? 1 : -1;
 }
 
-/* The reasons of excluded cells, the most frequent first. */
 static void
-count_reasons(const struct ws_plan *plan, reason_vec *reasons, struct ws_arena *a)
+write_excluded(const struct ws_plan *plan, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {
+	WS_AUTO_BUF struct ws_buf line = {0};
+	reason_vec reasons = {0};
+	unsigned excluded = plan->totals.decisions[WS_DECISION_EXCLUDED];
+	/* The reasons of excluded cells, the most frequent first. */
 	struct ws_map places = {0}; /* reason -> index + 1 */
 	for (size_t i = 0; i < plan->cell_count; i++) {
 		const struct ws_cell *cell = plan->cells[i];
@@ -268,25 +250,16 @@ count_reasons(const struct ws_plan *plan, reason_vec *reasons, struct ws_arena *
 		}
 		uintptr_t place = (uintptr_t)ws_map_get(&places, cell->why);
 		if (place == 0) {
-			*ws_vec_push(reasons, a) =
-				(struct reason){.text = cell->why, .place = (unsigned)reasons->len};
-			place = reasons->len;
+			*ws_vec_push(&reasons, a) =
+				(struct reason){.text = cell->why, .place = (unsigned)reasons.len};
+			place = reasons.len;
 			ws_map_put(&places, cell->why, (void *)place, a);
 		}
-		reasons->at[place - 1].cells++;
+		reasons.at[place - 1].cells++;
 	}
-	if (reasons->len > 1) {
-		qsort(reasons->at, reasons->len, sizeof(*reasons->at), cmp_reasons);
+	if (reasons.len > 1) {
+		qsort(reasons.at, reasons.len, sizeof(*reasons.at), cmp_reasons);
 	}
-}
-
-static void
-write_excluded(const struct ws_plan *plan, unsigned width, struct ws_buf *out, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf line = {0};
-	reason_vec reasons = {0};
-	unsigned excluded = plan->totals.decisions[WS_DECISION_EXCLUDED];
-	count_reasons(plan, &reasons, a);
 	ws_buf_printf(&line, "  %u excluded: ", excluded);
 	for (size_t i = 0; i < reasons.len; i++) {
 		ws_buf_printf(
@@ -345,24 +318,6 @@ add_part(struct ws_buf *out, size_t *line, unsigned width, const char *part)
 	ws_buf_puts(out, part);
 }
 
-/* Cells with a prebuilt wheel or a candidate, and cells with a fallback. */
-static void
-add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct ws_buf *out,
-	struct ws_arena *a)
-{
-	unsigned prebuilt = totals->decisions[WS_DECISION_PREBUILT];
-	unsigned fallback = totals->decisions[WS_DECISION_FALLBACK];
-	if (prebuilt > 0) {
-		const char *open =
-			totals->unopened > 0 ? ws_arena_printf(a, " (%u not opened)", totals->unopened) : "";
-		add_part(out, line, width, ws_arena_printf(a, "%u prebuilt%s", prebuilt, open));
-	}
-	if (fallback > 0) {
-		add_part(out, line, width,
-			ws_arena_printf(a, "%u fallback%s", fallback, fallback > 1 ? "s" : ""));
-	}
-}
-
 /* "≤ 7 min on 2 cores"; "~" with rough figures; units of unknown cost are counted beside it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
@@ -375,7 +330,18 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	} else {
 		add_part(out, &line, width, "nothing to build");
 	}
-	add_others(totals, &line, width, out, a);
+	/* Cells with a prebuilt wheel or a candidate, and cells with a fallback. */
+	unsigned prebuilt = totals->decisions[WS_DECISION_PREBUILT];
+	unsigned fallback = totals->decisions[WS_DECISION_FALLBACK];
+	if (prebuilt > 0) {
+		const char *open =
+			totals->unopened > 0 ? ws_arena_printf(a, " (%u not opened)", totals->unopened) : "";
+		add_part(out, &line, width, ws_arena_printf(a, "%u prebuilt%s", prebuilt, open));
+	}
+	if (fallback > 0) {
+		add_part(out, &line, width,
+			ws_arena_printf(a, "%u fallback%s", fallback, fallback > 1 ? "s" : ""));
+	}
 	if (totals->products == 0) {
 		ws_buf_putc(out, '\n');
 		return;

@@ -43,32 +43,6 @@ find(struct status *s, unsigned id, const char *subject)
 }
 
 static void
-add(struct status *s, const struct ws_event *event)
-{
-	if (find(s, event->id, event->subject)) {
-		return;
-	}
-	*ws_vec_push(&s->items, s->a) = (struct item){
-		.id = event->id,
-		.subject = ws_arena_strdup(s->a, event->subject),
-		.stage = event->stage ? ws_arena_strdup(s->a, event->stage) : "",
-		.started_ms = event->at_ms,
-		.total = event->total,
-		.expected_ms = event->wall_ms,
-	};
-}
-
-static void
-drop(struct status *s, unsigned id, const char *subject)
-{
-	struct item *item = find(s, id, subject);
-	if (item) {
-		size_t index = (size_t)(item - s->items.at);
-		memmove(item, item + 1, (--s->items.len - index) * sizeof(*item));
-	}
-}
-
-static void
 describe(const struct status *s, const struct item *item, struct ws_buf *line)
 {
 	char text[WS_FORMAT_BYTES];
@@ -187,52 +161,35 @@ print_action(const struct status *s, const struct ws_event *event)
 	}
 }
 
-static void
-print_fetch(const struct status *s, const struct ws_event *event)
-{
-	char size[WS_FORMAT_BYTES], time[WS_FORMAT_BYTES];
-	ws_out_note(s->out, "fetched %s  %s in %s\n", event->subject, ws_format_size(event->done, size),
-		ws_format_duration(event->wall_ms, time));
-}
-
 /* Updates the list of running items. */
 static void
 follow(struct status *s, const struct ws_event *event)
 {
+	enum ws_event_kind kind = event->kind;
 	struct item *item = event->subject ? find(s, event->id, event->subject) : NULL;
-	switch (event->kind) {
-	case WS_EVENT_FETCH_STARTED:
-	case WS_EVENT_ACTION_STARTED:
-		add(s, event);
-		break;
-	case WS_EVENT_FETCH_PROGRESS:
-		if (item) {
-			item->done = event->done;
-			item->total = event->total;
-		}
-		break;
-	case WS_EVENT_ACTION_SAMPLED:
-		if (item) {
-			item->rss_bytes = event->rss_bytes;
-		}
-		break;
-	case WS_EVENT_FETCH_DONE:
-	case WS_EVENT_ACTION_DONE:
-		drop(s, event->id, event->subject);
-		break;
-	case WS_EVENT_QUEUE:
+	if ((kind == WS_EVENT_FETCH_STARTED || kind == WS_EVENT_ACTION_STARTED) && !item) {
+		*ws_vec_push(&s->items, s->a) = (struct item){
+			.id = event->id,
+			.subject = ws_arena_strdup(s->a, event->subject),
+			.stage = event->stage ? ws_arena_strdup(s->a, event->stage) : "",
+			.started_ms = event->at_ms,
+			.total = event->total,
+			.expected_ms = event->wall_ms,
+		};
+	} else if ((kind == WS_EVENT_FETCH_DONE || kind == WS_EVENT_ACTION_DONE) && item) {
+		size_t index = (size_t)(item - s->items.at);
+		memmove(item, item + 1, (--s->items.len - index) * sizeof(*item));
+	} else if (kind == WS_EVENT_FETCH_PROGRESS && item) {
+		item->done = event->done;
+		item->total = event->total;
+	} else if (kind == WS_EVENT_ACTION_SAMPLED && item) {
+		item->rss_bytes = event->rss_bytes;
+	} else if (kind == WS_EVENT_QUEUE) {
 		s->done = event->done;
 		s->total = event->total;
 		s->rest_ms = event->wall_ms;
 		s->unknown = event->unknown;
 		s->held_bytes = event->rss_bytes;
-		break;
-	case WS_EVENT_NOTE:
-	case WS_EVENT_WARNING:
-	case WS_EVENT_KIT_READY:
-	case WS_EVENT_ACTION_WAITS:
-	case WS_EVENT_CELL_DONE:
-		break;
 	}
 }
 
@@ -240,43 +197,30 @@ follow(struct status *s, const struct ws_event *event)
 static bool
 print(struct status *s, const struct ws_event *event)
 {
-	bool speaks = event->kind == WS_EVENT_NOTE || event->kind == WS_EVENT_WARNING
-		|| event->kind == WS_EVENT_ACTION_WAITS || event->kind == WS_EVENT_FETCH_DONE
-		|| event->kind == WS_EVENT_KIT_READY || event->kind == WS_EVENT_ACTION_DONE;
+	char size[WS_FORMAT_BYTES], time[WS_FORMAT_BYTES];
+	enum ws_event_kind kind = event->kind;
+	bool speaks = kind == WS_EVENT_NOTE || kind == WS_EVENT_WARNING || kind == WS_EVENT_ACTION_WAITS
+		|| kind == WS_EVENT_FETCH_DONE || kind == WS_EVENT_KIT_READY
+		|| kind == WS_EVENT_ACTION_DONE;
 	if (!speaks) {
 		return false;
 	}
 	ws_term_clear(s->out);
-	switch (event->kind) {
-	case WS_EVENT_NOTE:
+	if (kind == WS_EVENT_NOTE) {
 		ws_out_note(s->out, "%s\n", event->subject);
-		break;
-	case WS_EVENT_WARNING:
+	} else if (kind == WS_EVENT_WARNING) {
 		ws_out_warn(s->out, "%s", event->subject);
-		break;
-	case WS_EVENT_ACTION_WAITS:
+	} else if (kind == WS_EVENT_ACTION_WAITS) {
 		ws_out_note(s->out, "%s %s waits: %s\n", event->stage, event->subject, event->detail);
-		break;
-	case WS_EVENT_KIT_READY:
+	} else if (kind == WS_EVENT_KIT_READY) {
 		ws_out_note(s->out, "%s  %s\n", event->subject, event->detail);
-		break;
-	case WS_EVENT_FETCH_DONE:
-		print_fetch(s, event);
-		break;
-	case WS_EVENT_ACTION_DONE:
-		/* On a terminal the line is enough; what went wrong is always said. */
-		if (s->out->verbosity > 0 || event->outcome == WS_OUTCOME_KILLED
-			|| (!event->whole && (!s->out->redraws || event->outcome == WS_OUTCOME_FAILED))) {
-			print_action(s, event);
-		}
-		break;
-	case WS_EVENT_FETCH_STARTED:
-	case WS_EVENT_FETCH_PROGRESS:
-	case WS_EVENT_QUEUE:
-	case WS_EVENT_ACTION_STARTED:
-	case WS_EVENT_ACTION_SAMPLED:
-	case WS_EVENT_CELL_DONE:
-		break;
+	} else if (kind == WS_EVENT_FETCH_DONE) {
+		ws_out_note(s->out, "fetched %s  %s in %s\n", event->subject,
+			ws_format_size(event->done, size), ws_format_duration(event->wall_ms, time));
+	} else if (s->out->verbosity > 0 || event->outcome == WS_OUTCOME_KILLED
+		|| (!event->whole && (!s->out->redraws || event->outcome == WS_OUTCOME_FAILED))) {
+		/* On a terminal the line is enough; failures are always printed. */
+		print_action(s, event);
 	}
 	return true;
 }

@@ -46,20 +46,6 @@ end_of(struct ws_timeline *t, unsigned id)
 	return &t->ends.at[id];
 }
 
-static void
-begin(struct ws_timeline *t, const struct ws_event *event)
-{
-	struct ws_timed_command span = {
-		.id = event->id,
-		.slot = take_slot(t),
-		.after = *end_of(t, event->after),
-		.subject = keep(t, event->subject),
-		.stage = keep(t, event->stage),
-		.start_ms = event->at_ms,
-	};
-	*ws_vec_push(&t->spans, t->a) = span;
-}
-
 static struct ws_stage_sum *
 sum_of(struct ws_timeline *t, const char *stage)
 {
@@ -105,29 +91,31 @@ end(struct ws_timeline *t, const struct ws_event *event)
 }
 
 static void
-sample(struct ws_timeline *t, const struct ws_event *event)
-{
-	struct ws_memory_sample now = {event->at_ms, event->rss_bytes, event->held_back};
-	struct ws_memory_sample *last = t->samples.len ? &t->samples.at[t->samples.len - 1] : NULL;
-	if (last) {
-		t->held_back_ms += last->held_back * (uint64_t)(event->at_ms - t->last_ms);
-	}
-	if (!last || last->held_bytes != now.held_bytes || last->held_back != now.held_back) {
-		*ws_vec_push(&t->samples, t->a) = now;
-	}
-}
-
-static void
 on_event(struct ws_sink *self, const struct ws_event *event)
 {
 	struct ws_timeline *t = (struct ws_timeline *)self;
 	t->first_ms = t->first_ms ? t->first_ms : event->at_ms;
 	if (event->kind == WS_EVENT_ACTION_STARTED) {
-		begin(t, event);
+		struct ws_timed_command span = {
+			.id = event->id,
+			.slot = take_slot(t),
+			.after = *end_of(t, event->after),
+			.subject = keep(t, event->subject),
+			.stage = keep(t, event->stage),
+			.start_ms = event->at_ms,
+		};
+		*ws_vec_push(&t->spans, t->a) = span;
 	} else if (event->kind == WS_EVENT_ACTION_DONE) {
 		end(t, event);
 	} else if (event->kind == WS_EVENT_QUEUE) {
-		sample(t, event);
+		struct ws_memory_sample now = {event->at_ms, event->rss_bytes, event->held_back};
+		struct ws_memory_sample *last = t->samples.len ? &t->samples.at[t->samples.len - 1] : NULL;
+		if (last) {
+			t->held_back_ms += last->held_back * (uint64_t)(event->at_ms - t->last_ms);
+		}
+		if (!last || last->held_bytes != now.held_bytes || last->held_back != now.held_back) {
+			*ws_vec_push(&t->samples, t->a) = now;
+		}
 	}
 	t->last_ms = event->at_ms;
 }
@@ -231,31 +219,6 @@ add_counter(const struct ws_timeline *t, struct ws_json_writer *w, int64_t at_ms
 	ws_json_close(w);
 }
 
-static void
-add_span(const struct ws_timeline *t, struct ws_json_writer *w, const struct ws_timed_command *span)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	int64_t end_ms = span->end_ms ? span->end_ms : t->last_ms;
-	begin_trace_event(t, w, "X", span->start_ms);
-	ws_json_add_i64(w, "dur", (end_ms - span->start_ms) * 1000);
-	ws_json_add_u64(w, "tid", span->slot + 1);
-	ws_json_add_text(w, "name", ws_arena_printf(a, "%s %s", span->stage, span->subject));
-	ws_json_add_text(w, "cat", span->stage);
-	ws_json_open_object(w, "args");
-	ws_json_add_text(w, "outcome", ws_outcome_words[span->outcome]);
-	ws_json_add_i64(w, "waited_ms", span->start_ms - ready_ms(t, span)); /* for a slot */
-	ws_json_add_u64(w, "cpu_ms", span->cpu_ms);
-	ws_json_add_u64(w, "rss_bytes", span->rss_bytes);
-	ws_json_add_text(w, "why", span->detail);
-	if (span->elsewhere.worker) {
-		ws_json_add_text(w, "worker", span->elsewhere.worker);
-		ws_json_add_u64(w, "queued_ms", span->elsewhere.queued_ms);
-		ws_json_add_u64(w, "fetch_ms", span->elsewhere.fetch_ms);
-	}
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
 void
 ws_timeline_trace(const struct ws_timeline *t, struct ws_buf *out)
 {
@@ -263,7 +226,28 @@ ws_timeline_trace(const struct ws_timeline *t, struct ws_buf *out)
 	ws_json_add_text(w, "displayTimeUnit", "ms");
 	ws_json_open_list(w, "traceEvents");
 	for (size_t i = 0; i < t->spans.len; i++) {
-		add_span(t, w, &t->spans.at[i]);
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		int64_t end_ms = t->spans.at[i].end_ms ? t->spans.at[i].end_ms : t->last_ms;
+		begin_trace_event(t, w, "X", t->spans.at[i].start_ms);
+		ws_json_add_i64(w, "dur", (end_ms - t->spans.at[i].start_ms) * 1000);
+		ws_json_add_u64(w, "tid", t->spans.at[i].slot + 1);
+		ws_json_add_text(
+			w, "name", ws_arena_printf(a, "%s %s", t->spans.at[i].stage, t->spans.at[i].subject));
+		ws_json_add_text(w, "cat", t->spans.at[i].stage);
+		ws_json_open_object(w, "args");
+		ws_json_add_text(w, "outcome", ws_outcome_words[t->spans.at[i].outcome]);
+		ws_json_add_i64(w, "waited_ms",
+			t->spans.at[i].start_ms - ready_ms(t, &t->spans.at[i])); /* for a slot */
+		ws_json_add_u64(w, "cpu_ms", t->spans.at[i].cpu_ms);
+		ws_json_add_u64(w, "rss_bytes", t->spans.at[i].rss_bytes);
+		ws_json_add_text(w, "why", t->spans.at[i].detail);
+		if (t->spans.at[i].elsewhere.worker) {
+			ws_json_add_text(w, "worker", t->spans.at[i].elsewhere.worker);
+			ws_json_add_u64(w, "queued_ms", t->spans.at[i].elsewhere.queued_ms);
+			ws_json_add_u64(w, "fetch_ms", t->spans.at[i].elsewhere.fetch_ms);
+		}
+		ws_json_close(w);
+		ws_json_close(w);
 	}
 	for (size_t i = 0; i < t->samples.len; i++) {
 		const struct ws_memory_sample *s = &t->samples.at[i];
@@ -329,36 +313,6 @@ put_item(struct ws_buf *out, const char *open, const char *text, const char *clo
 }
 
 static void
-put_cells(const struct ws_page_cell *cells, size_t count, struct ws_buf *out)
-{
-	ws_buf_puts(out, "<h1>Cells</h1>\n<table><tr><th>cell<th>result<th>wheel, or why</tr>\n");
-	for (size_t i = 0; i < count; i++) {
-		put_item(out, "<tr><td>", cells[i].name, "");
-		put_item(out, "<td>", cells[i].state, "");
-		put_item(out, "<td>", cells[i].detail, "</tr>\n");
-	}
-	ws_buf_puts(out, "</table>\n");
-}
-
-static void
-put_stages(const struct ws_timeline *t, struct ws_buf *out)
-{
-	char run[WS_FORMAT_BYTES], saved[WS_FORMAT_BYTES];
-	ws_buf_puts(out,
-		"<h1>What was shared</h1>\n<table><tr><th>stage<th>ran<th>from the store<th>CPU"
-		"<th>CPU saved</tr>\n");
-	for (size_t i = 0; i < t->stages.len; i++) {
-		const struct ws_stage_sum *sum = &t->stages.at[i];
-		if (sum->ran + sum->hits > 0) {
-			put_item(out, "<tr><td>", sum->stage, "");
-			ws_buf_printf(out, "<td>%u<td>%u<td>%s<td>%s</tr>\n", sum->ran, sum->hits,
-				ws_format_duration(sum->run_ms, run), ws_format_duration(sum->saved_ms, saved));
-		}
-	}
-	ws_buf_puts(out, "</table>\n");
-}
-
-static void
 put_timeline(const struct ws_timeline *t, struct ws_buf *out)
 {
 	char text[WS_FORMAT_BYTES];
@@ -390,11 +344,20 @@ put_timeline(const struct ws_timeline *t, struct ws_buf *out)
 	ws_buf_puts(out, "</svg>\n");
 }
 
-static void
-put_failures(const struct ws_page_failure *failures, size_t count, struct ws_buf *out)
+void
+ws_timeline_page(const struct ws_timeline *t, const struct ws_page_cell *cells, size_t cell_count,
+	const struct ws_page_failure *failures, size_t failure_count, struct ws_buf *out)
 {
-	ws_buf_puts(out, count > 0 ? "<h1>Failures</h1>\n" : "");
-	for (size_t i = 0; i < count; i++) {
+	ws_buf_puts(out, head);
+	ws_buf_puts(out, "<h1>Cells</h1>\n<table><tr><th>cell<th>result<th>wheel, or why</tr>\n");
+	for (size_t i = 0; i < cell_count; i++) {
+		put_item(out, "<tr><td>", cells[i].name, "");
+		put_item(out, "<td>", cells[i].state, "");
+		put_item(out, "<td>", cells[i].detail, "</tr>\n");
+	}
+	ws_buf_puts(out, "</table>\n");
+	ws_buf_puts(out, failure_count > 0 ? "<h1>Failures</h1>\n" : "");
+	for (size_t i = 0; i < failure_count; i++) {
 		put_item(out, "<h2>", failures[i].stage, " ");
 		put_item(out, "", failures[i].subject, "</h2>\n");
 		put_item(out, "<p>", failures[i].cell, ": ");
@@ -402,16 +365,19 @@ put_failures(const struct ws_page_failure *failures, size_t count, struct ws_buf
 		put(out, failures[i].log);
 		ws_buf_puts(out, "</pre>\n");
 	}
-}
-
-void
-ws_timeline_page(const struct ws_timeline *t, const struct ws_page_cell *cells, size_t cell_count,
-	const struct ws_page_failure *failures, size_t failure_count, struct ws_buf *out)
-{
-	ws_buf_puts(out, head);
-	put_cells(cells, cell_count, out);
-	put_failures(failures, failure_count, out);
-	put_stages(t, out);
+	char run[WS_FORMAT_BYTES], saved[WS_FORMAT_BYTES];
+	ws_buf_puts(out,
+		"<h1>What was shared</h1>\n<table><tr><th>stage<th>ran<th>from the store<th>CPU"
+		"<th>CPU saved</tr>\n");
+	for (size_t i = 0; i < t->stages.len; i++) {
+		const struct ws_stage_sum *sum = &t->stages.at[i];
+		if (sum->ran + sum->hits > 0) {
+			put_item(out, "<tr><td>", sum->stage, "");
+			ws_buf_printf(out, "<td>%u<td>%u<td>%s<td>%s</tr>\n", sum->ran, sum->hits,
+				ws_format_duration(sum->run_ms, run), ws_format_duration(sum->saved_ms, saved));
+		}
+	}
+	ws_buf_puts(out, "</table>\n");
 	put_timeline(t, out);
 	ws_buf_puts(out, "</body></html>\n");
 }

@@ -17,8 +17,8 @@ open_page(struct paper *p, unsigned width)
 {
 	*p = (struct paper){0};
 	p->file = open_memstream(&p->text, &p->len);
-	p->out = (struct ws_out){.out = p->file, .err = p->file};
-	return ws_page_begin(&p->out, width);
+	p->out = (struct ws_out){.out = p->file, .err = p->file, .columns = width};
+	return ws_page_begin(&p->out);
 }
 
 static void
@@ -89,19 +89,11 @@ WS_TEST(characters_are_counted_and_made_harmless)
 
 WS_TEST(widths_are_reasonable)
 {
-	struct paper p;
-	assert_int_equal(open_page(&p, 10).width, 40);
-	fclose(p.file);
-	free(p.text);
-	assert_int_equal(open_page(&p, 1000).width, 120);
-	fclose(p.file);
-	free(p.text);
-	open_page(&p, 0);
-	p.out.columns = 66;
-	assert_int_equal(ws_page_begin(&p.out, 0).width, 66);
-	fclose(p.file);
-	free(p.text);
-	assert_int_equal(open_page(&p, 0).width, 80);
-	fclose(p.file);
-	free(p.text);
+	static const unsigned widths[][2] = {{10, 40}, {1000, 120}, {66, 66}, {0, 80}};
+	for (size_t i = 0; i < WS_LEN(widths); i++) {
+		struct paper p;
+		assert_int_equal(open_page(&p, widths[i][0]).width, widths[i][1]);
+		fclose(p.file);
+		free(p.text);
+	}
 }
