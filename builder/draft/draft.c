@@ -144,31 +144,6 @@ cmp_newest_first(const void *x, const void *y)
 	return ws_version_cmp(y, x);
 }
 
-/* Sorts them; nightly builds count only where there is nothing else. */
-static void
-list_versions(
-	struct ws_version *versions, size_t count, struct ws_arena *a, struct ws_sdist_found *found)
-{
-	WS_AUTO_BUF struct ws_buf b = {0};
-	const char *last = "";
-	bool finals = false;
-	if (count > 1) {
-		qsort(versions, count, sizeof(*versions), cmp_newest_first);
-	}
-	for (size_t i = 0; i < count; i++) {
-		finals = finals || !ws_version_is_prerelease(&versions[i]);
-	}
-	for (size_t i = 0, shown = 0; i < count && shown < SHOWN; i++) {
-		bool counts = !finals || !ws_version_is_prerelease(&versions[i]);
-		found->newest = counts && !found->newest ? &versions[i] : found->newest;
-		if (counts && strcmp(versions[i].text, last) != 0) {
-			ws_buf_printf(&b, "%s%s", shown++ > 0 ? ", " : "", versions[i].text);
-			last = versions[i].text;
-		}
-	}
-	found->others = ws_buf_copy(&b, a);
-}
-
 static void
 look_at_page(const struct ws_index_page *page, const char *package,
 	const struct ws_version *version, struct ws_arena *a, struct ws_sdist_found *found)
@@ -192,7 +167,25 @@ look_at_page(const struct ws_index_page *page, const char *package,
 			}
 		}
 	}
-	list_versions(versions.at, versions.len, a, found);
+	/* Nightly builds count only where there is nothing else. */
+	WS_AUTO_BUF struct ws_buf b = {0};
+	const char *last = "";
+	bool finals = false;
+	if (versions.len > 1) {
+		qsort(versions.at, versions.len, sizeof(*versions.at), cmp_newest_first);
+	}
+	for (size_t i = 0; i < versions.len; i++) {
+		finals = finals || !ws_version_is_prerelease(&versions.at[i]);
+	}
+	for (size_t i = 0, shown = 0; i < versions.len && shown < SHOWN; i++) {
+		bool counts = !finals || !ws_version_is_prerelease(&versions.at[i]);
+		found->newest = counts && !found->newest ? &versions.at[i] : found->newest;
+		if (counts && strcmp(versions.at[i].text, last) != 0) {
+			ws_buf_printf(&b, "%s%s", shown++ > 0 ? ", " : "", versions.at[i].text);
+			last = versions.at[i].text;
+		}
+	}
+	found->others = ws_buf_copy(&b, a);
 }
 
 bool

@@ -89,16 +89,6 @@ ws_arch_set_of(struct ws_arch *archs, size_t count)
 	return (struct ws_arch_set){archs, kept};
 }
 
-static bool
-refuse_word(struct ws_str word, struct ws_arena *a, const char **why)
-{
-	word.n = word.n < 40 ? word.n : 40;
-	*why = ws_arena_printf(a,
-		"'%.*s' is not an architecture; write one like \"8.6\", \"9.0a\" or \"9.0+PTX\"",
-		WS_STR_ARGS(word));
-	return false;
-}
-
 bool
 ws_arch_set_parse(const char *text, struct ws_arena *a, struct ws_arch_set *set, const char **why)
 {
@@ -109,7 +99,10 @@ ws_arch_set_parse(const char *text, struct ws_arena *a, struct ws_arch_set *set,
 		struct ws_str word = {at, (size_t)(end - at)};
 		struct ws_arch arch;
 		if (word.n > 0 && !guess_arch(word, &arch)) {
-			return refuse_word(word, a, why);
+			*why = ws_arena_printf(a,
+				"'%.*s' is not an architecture; write one like \"8.6\", \"9.0a\" or \"9.0+PTX\"",
+				(int)(word.n < 40 ? word.n : 40), word.s);
+			return false;
 		}
 		if (word.n > 0) {
 			*ws_vec_push(&archs, a) = arch;

@@ -3,21 +3,15 @@
 
 #include <ctype.h>
 
-static int
-cmp_release(const void *key, const void *element)
-{
-	const struct ws_version *version = key;
-	const struct ws_torch_release *release = element;
-	return ws_version_cmp_public(version, &release->version);
-}
-
 const struct ws_torch_release *
 ws_facts_torch(const struct ws_facts *facts, const struct ws_version *version)
 {
-	if (facts->torch_count == 0) {
-		return NULL;
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		if (ws_version_cmp_public(version, &facts->torch[i].version) == 0) {
+			return &facts->torch[i];
+		}
 	}
-	return bsearch(version, facts->torch, facts->torch_count, sizeof(*facts->torch), cmp_release);
+	return NULL;
 }
 
 const struct ws_torch_release *
@@ -89,17 +83,6 @@ is_word(const char *name, const char *word)
 	return true;
 }
 
-static const struct ws_arch_set *
-find_alias(const struct ws_facts *facts, const char *word)
-{
-	for (size_t i = 0; i < facts->alias_count; i++) {
-		if (is_word(facts->aliases[i].name, word)) {
-			return &facts->aliases[i].archs;
-		}
-	}
-	return NULL;
-}
-
 bool
 ws_facts_archs(const struct ws_facts *facts, const char *text, struct ws_arena *a,
 	struct ws_arch_set *set, const char **word, const char **why)
@@ -109,9 +92,12 @@ ws_facts_archs(const struct ws_facts *facts, const char *text, struct ws_arena *
 	while (rest.s) {
 		struct ws_str part = ws_str_cut(&rest, ';');
 		*word = ws_arena_printf(a, "%.*s", WS_STR_ARGS(part));
-		const struct ws_arch_set *alias = find_alias(facts, *word);
-		if (alias) {
-			*set = *alias;
+		size_t alias = 0;
+		while (alias < facts->alias_count && !is_word(facts->aliases[alias].name, *word)) {
+			alias++;
+		}
+		if (alias < facts->alias_count) {
+			*set = facts->aliases[alias].archs;
 		} else if (!ws_arch_set_parse(*word, a, set, why)) {
 			return false;
 		}

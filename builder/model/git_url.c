@@ -1,17 +1,6 @@
 /* git_url.c - allows by list: what is not plainly fine is refused. */
 #include "model/git_url.h"
 
-static bool
-is_plain(const char *url)
-{
-	for (const char *c = url; *c; c++) {
-		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f || strchr("\\\"'`<>{}|^?#", *c)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* Splits "https://host:port/path" after its scheme. */
 static bool
 split(const char *url, const char *scheme, struct ws_str *authority, const char **path)
@@ -25,15 +14,6 @@ split(const char *url, const char *scheme, struct ws_str *authority, const char 
 	return true;
 }
 
-static struct ws_str
-without_port(struct ws_str authority)
-{
-	const char *end = memchr(authority.s, authority.s[0] == '[' ? ']' : ':', authority.n);
-	size_t len = end ? (size_t)(end - authority.s) + (*end == ']') : authority.n;
-	bool whole = len == authority.n || authority.s[len] == ':';
-	return whole ? (struct ws_str){authority.s, len} : authority;
-}
-
 static bool
 refuse(struct ws_err *err, const char *url, const char *why)
 {
@@ -45,8 +25,10 @@ ws_git_url_check(const char *url, bool files, struct ws_err *err)
 {
 	struct ws_str authority;
 	const char *path;
-	if (!is_plain(url)) {
-		return refuse(err, "?", "has an URL with characters that do not belong there");
+	for (const char *c = url; *c; c++) {
+		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f || strchr("\\\"'`<>{}|^?#", *c)) {
+			return refuse(err, "?", "has an URL with characters that do not belong there");
+		}
 	}
 	if (split(url, "file://", &authority, &path)) {
 		if (!files || authority.n > 0 || path[0] != '/') {
@@ -65,7 +47,11 @@ ws_git_url_check(const char *url, bool files, struct ws_err *err)
 	if (memchr(authority.s, '@', authority.n)) {
 		return refuse(err, "?", "has an URL with a user or a password in it");
 	}
-	if (!safe && !ws_host_is_loopback(without_port(authority))) {
+	/* The host without its port. */
+	const char *end = memchr(authority.s, authority.s[0] == '[' ? ']' : ':', authority.n);
+	size_t len = end ? (size_t)(end - authority.s) + (*end == ']') : authority.n;
+	bool whole = len == authority.n || authority.s[len] == ':';
+	if (!safe && !ws_host_is_loopback((struct ws_str){authority.s, whole ? len : authority.n})) {
 		refuse(err, url, "is not fetched over http, where a response may be forged");
 		return ws_err_cure(err, "write its https:// URL");
 	}

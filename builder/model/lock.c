@@ -88,28 +88,22 @@ ws_pin_text(const struct ws_pin_field *field, const void *pin)
 	return text;
 }
 
-/* NULL and "" are equal. */
-static int
-cmp_texts(const char *x, const char *y)
-{
-	return strcmp(x ? x : "", y ? y : "");
-}
-
-static int
-cmp_members(const struct ws_pin_field *field, const void *x, const void *y)
-{
-	return field->value == WS_PIN_ABI
-		? memcmp((const char *)x + field->at, (const char *)y + field->at, sizeof(int))
-		: cmp_texts(ws_pin_text(field, x), ws_pin_text(field, y));
-}
-
+/* By the members that have @a flags. NULL and "" are equal. */
 static int
 cmp(const struct ws_pin_type *type, const void *x, const void *y, unsigned flags)
 {
 	int order = 0;
 	for (size_t i = 0; i < type->field_count && order == 0; i++) {
 		const struct ws_pin_field *field = &type->fields[i];
-		order = (field->flags & flags) == flags ? cmp_members(field, x, y) : 0;
+		if ((field->flags & flags) != flags) {
+			continue;
+		}
+		if (field->value == WS_PIN_ABI) {
+			order = memcmp((const char *)x + field->at, (const char *)y + field->at, sizeof(int));
+		} else {
+			const char *left = ws_pin_text(field, x), *right = ws_pin_text(field, y);
+			order = strcmp(left ? left : "", right ? right : "");
+		}
 	}
 	return order;
 }
@@ -149,12 +143,6 @@ ws_pin_follow(enum ws_pin_kind kind, const void *known, const void *found, struc
 		}
 	}
 	return pin;
-}
-
-static bool
-is_equal(const struct ws_pin_type *type, const void *x, const void *y)
-{
-	return cmp(type, x, y, 0) == 0;
 }
 
 /* ---- lists ---- */
@@ -226,7 +214,7 @@ ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct
 	const struct ws_pin_type *type = &ws_pin_types[kind];
 	pin_list list = get_list(lock, type);
 	const char *known = ws_lock_find(lock, kind, pin);
-	if (known && is_equal(type, known, pin)) {
+	if (known && cmp(type, known, pin, 0) == 0) {
 		return false;
 	}
 	size_t index = known ? (size_t)(known - list.at) / type->size : list.len;
@@ -251,21 +239,17 @@ remove_at(struct ws_lock *lock, const struct ws_pin_type *type, size_t index)
 
 /* ---- all ---- */
 
-static bool
-is_meant(const struct ws_pin_type *type, const void *pin, const char *name)
-{
-	const char *own = type->name ? type->name : ws_pin_text(&type->fields[0], pin);
-	return strcmp(name, "all") == 0 || strcmp(name, own) == 0;
-}
-
 size_t
 ws_lock_forget(struct ws_lock *lock, const char *name)
 {
 	size_t count = 0;
 	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
 		for (size_t i = ws_lock_count(lock, kind); i-- > 0;) {
-			if (is_meant(&ws_pin_types[kind], ws_lock_at(lock, kind, i), name)) {
-				remove_at(lock, &ws_pin_types[kind], i);
+			const struct ws_pin_type *type = &ws_pin_types[kind];
+			const char *own =
+				type->name ? type->name : ws_pin_text(&type->fields[0], ws_lock_at(lock, kind, i));
+			if (strcmp(name, "all") == 0 || strcmp(name, own) == 0) {
+				remove_at(lock, type, i);
 				count++;
 			}
 		}
@@ -273,32 +257,25 @@ ws_lock_forget(struct ws_lock *lock, const char *name)
 	return count;
 }
 
-static void
-merge_kind(struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is,
-	enum ws_pin_kind kind, struct ws_arena *a)
-{
-	const struct ws_pin_type *type = &ws_pin_types[kind];
-	for (size_t i = ws_lock_count(into, kind); i-- > 0;) {
-		const void *pin = ws_lock_at(into, kind, i);
-		const void *old = ws_lock_find(was, kind, pin);
-		if (old && is_equal(type, old, pin) && !ws_lock_find(is, kind, pin)) {
-			remove_at(into, type, i);
-		}
-	}
-	for (size_t i = 0; i < ws_lock_count(is, kind); i++) {
-		const void *pin = ws_lock_at(is, kind, i);
-		const void *old = ws_lock_find(was, kind, pin);
-		if (!old || !is_equal(type, old, pin)) {
-			ws_lock_put(into, kind, pin, a);
-		}
-	}
-}
-
 void
 ws_lock_merge(
 	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a)
 {
 	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
-		merge_kind(into, was, is, kind, a);
+		const struct ws_pin_type *type = &ws_pin_types[kind];
+		for (size_t i = ws_lock_count(into, kind); i-- > 0;) {
+			const void *pin = ws_lock_at(into, kind, i);
+			const void *old = ws_lock_find(was, kind, pin);
+			if (old && cmp(type, old, pin, 0) == 0 && !ws_lock_find(is, kind, pin)) {
+				remove_at(into, type, i);
+			}
+		}
+		for (size_t i = 0; i < ws_lock_count(is, kind); i++) {
+			const void *pin = ws_lock_at(is, kind, i);
+			const void *old = ws_lock_find(was, kind, pin);
+			if (!old || cmp(type, old, pin, 0) != 0) {
+				ws_lock_put(into, kind, pin, a);
+			}
+		}
 	}
 }

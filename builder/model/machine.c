@@ -44,69 +44,47 @@ ws_machine_host(void)
 #endif
 }
 
+/* Versions that are not numbers. */
+static const char tm[] = " CXXABI_TM_1 ";
+static const char f128[] = " CXXABI_FLOAT128 CXXABI_TM_1 ";
+static const char tm_relr[] = " CXXABI_TM_1 GLIBC_ABI_DT_RELR ";
+static const char f128_relr[] = " CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR ";
+
 /* GLIBC, GLIBCXX, CXXABI, GCC, ZLIB, LIBATOMIC */
 static const struct ws_manylinux x86_64[] = {
 	{"manylinux_2_5_x86_64", {"2.5", "3.4.8", "1.3.1", "4.2.0", NULL, NULL}, ""},
 	{"manylinux_2_12_x86_64", {"2.12", "3.4.13", "1.3.3", "4.3.0", "1.2.2.4", NULL}, ""},
-	{"manylinux_2_17_x86_64", {"2.17", "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", NULL},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_24_x86_64", {"2.24", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_26_x86_64", {"2.26", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_27_x86_64", {"2.27", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_28_x86_64", {"2.28", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_31_x86_64", {"2.31", "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_34_x86_64", {"2.34", "3.4.29", "1.3.13", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_35_x86_64", {"2.35", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 "},
-	{"manylinux_2_36_x86_64", {"2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_37_x86_64", {"2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_38_x86_64", {"2.38", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_39_x86_64", {"2.39", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_40_x86_64", {"2.40", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_41_x86_64", {"2.41", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_17_x86_64", {"2.17", "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", NULL}, tm},
+	{"manylinux_2_24_x86_64", {"2.24", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"}, f128},
+	{"manylinux_2_26_x86_64", {"2.26", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"}, f128},
+	{"manylinux_2_27_x86_64", {"2.27", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"}, f128},
+	{"manylinux_2_28_x86_64", {"2.28", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"}, f128},
+	{"manylinux_2_31_x86_64", {"2.31", "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"}, f128},
+	{"manylinux_2_34_x86_64", {"2.34", "3.4.29", "1.3.13", "7.0.0", "1.2.9", "1.2"}, f128},
+	{"manylinux_2_35_x86_64", {"2.35", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"}, f128},
+	{"manylinux_2_36_x86_64", {"2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"}, f128_relr},
+	{"manylinux_2_37_x86_64", {"2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"}, f128_relr},
+	{"manylinux_2_38_x86_64", {"2.38", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"}, f128_relr},
+	{"manylinux_2_39_x86_64", {"2.39", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"}, f128_relr},
+	{"manylinux_2_40_x86_64", {"2.40", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"}, f128_relr},
+	{"manylinux_2_41_x86_64", {"2.41", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"}, f128_relr},
 };
 
 static const struct ws_manylinux aarch64[] = {
-	{"manylinux_2_17_aarch64", {"2.17", "3.4.19", "1.3.7", "4.7.0", "1.2.5.2", "1.0"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_24_aarch64", {"2.24", "3.4.22", "1.3.10", "4.7.0", "1.2.5.2", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_26_aarch64", {"2.26", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_27_aarch64", {"2.27", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_28_aarch64", {"2.28", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_31_aarch64", {"2.31", "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_34_aarch64", {"2.34", "3.4.29", "1.3.13", "11.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_35_aarch64", {"2.35", "3.4.30", "1.3.13", "11.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 "},
-	{"manylinux_2_36_aarch64", {"2.36", "3.4.30", "1.3.13", "11.0", "1.2.9", "1.2"},
-		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_37_aarch64", {"2.36", "3.4.30", "1.3.13", "11.0", "1.2.12", "1.2"},
-		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_38_aarch64", {"2.38", "3.4.30", "1.3.13", "11.0", "1.2.12", "1.2"},
-		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_39_aarch64", {"2.39", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_40_aarch64", {"2.40", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
-	{"manylinux_2_41_aarch64", {"2.41", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
-		" CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_17_aarch64", {"2.17", "3.4.19", "1.3.7", "4.7.0", "1.2.5.2", "1.0"}, tm},
+	{"manylinux_2_24_aarch64", {"2.24", "3.4.22", "1.3.10", "4.7.0", "1.2.5.2", "1.2"}, tm},
+	{"manylinux_2_26_aarch64", {"2.26", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"}, tm},
+	{"manylinux_2_27_aarch64", {"2.27", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"}, tm},
+	{"manylinux_2_28_aarch64", {"2.28", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"}, tm},
+	{"manylinux_2_31_aarch64", {"2.31", "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"}, tm},
+	{"manylinux_2_34_aarch64", {"2.34", "3.4.29", "1.3.13", "11.0", "1.2.9", "1.2"}, tm},
+	{"manylinux_2_35_aarch64", {"2.35", "3.4.30", "1.3.13", "11.0", "1.2.9", "1.2"}, tm},
+	{"manylinux_2_36_aarch64", {"2.36", "3.4.30", "1.3.13", "11.0", "1.2.9", "1.2"}, tm_relr},
+	{"manylinux_2_37_aarch64", {"2.36", "3.4.30", "1.3.13", "11.0", "1.2.12", "1.2"}, tm_relr},
+	{"manylinux_2_38_aarch64", {"2.38", "3.4.30", "1.3.13", "11.0", "1.2.12", "1.2"}, tm_relr},
+	{"manylinux_2_39_aarch64", {"2.39", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"}, tm_relr},
+	{"manylinux_2_40_aarch64", {"2.40", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"}, tm_relr},
+	{"manylinux_2_41_aarch64", {"2.41", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"}, tm_relr},
 };
 
 const char *const ws_floor_kind_words[WS_FLOOR_KINDS] = {
@@ -170,18 +148,6 @@ ws_manylinux_of_glibc(const struct ws_machine *machine, const char *glibc)
 	return NULL;
 }
 
-/* @tags and those of @policy. */
-static const char *
-add_tags(const char *tags, const struct ws_manylinux *policy, const struct ws_machine *machine,
-	struct ws_arena *a)
-{
-	/* The older name of PEP 599, which some indexes still use. */
-	const char *own = ws_same(policy->most[WS_FLOOR_GLIBC], "2.17")
-		? ws_arena_printf(a, "manylinux2014_%s.%s", machine->name, policy->tag)
-		: policy->tag;
-	return tags ? ws_arena_printf(a, "%s.%s", tags, own) : own;
-}
-
 const char *
 ws_manylinux_tags(const char *tag, const char *glibc, struct ws_arena *a)
 {
@@ -193,23 +159,14 @@ ws_manylinux_tags(const char *tag, const char *glibc, struct ws_arena *a)
 	for (size_t i = 0; i < count; i++) {
 		bool linked = tags && ws_same(policies[i].most[WS_FLOOR_GLIBC], glibc);
 		if (ws_same(policies[i].tag, tag) || linked) {
-			tags = add_tags(tags, &policies[i], machine, a);
+			/* The older name of PEP 599, which some indexes still use. */
+			const char *own = ws_same(policies[i].most[WS_FLOOR_GLIBC], "2.17")
+				? ws_arena_printf(a, "manylinux2014_%s.%s", machine->name, policies[i].tag)
+				: policies[i].tag;
+			tags = tags ? ws_arena_printf(a, "%s.%s", tags, own) : own;
 		}
 	}
 	return tags ? tags : tag;
-}
-
-/* Is @name among the words between spaces? */
-static bool
-has_word(const char *words, const char *name)
-{
-	size_t len = strlen(name);
-	for (const char *at = words; (at = strstr(at, name)); at += len) {
-		if (at > words && at[-1] == ' ' && at[len] == ' ') {
-			return true;
-		}
-	}
-	return false;
 }
 
 bool
@@ -221,8 +178,16 @@ ws_manylinux_allows(const struct ws_manylinux *policy, const char *name)
 		return false;
 	}
 	const char *most = policy->most[kind];
-	return ws_floor_version_is_number(rest) ? most && ws_floor_version_cmp(rest, most) <= 0
-											: has_word(policy->words, name);
+	if (ws_floor_version_is_number(rest)) {
+		return most && ws_floor_version_cmp(rest, most) <= 0;
+	}
+	size_t len = strlen(name);
+	for (const char *at = policy->words; (at = strstr(at, name)); at += len) {
+		if (at > policy->words && at[-1] == ' ' && at[len] == ' ') {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The bridge (floor/) supports no older glibc; no torch needs one. */

@@ -111,24 +111,6 @@ read_release(const char **at, struct ws_arena *a, struct ws_version *version)
 	return true;
 }
 
-static void
-read_suffixes(const char **at, struct ws_arena *a, struct ws_version *version)
-{
-	const char *number = NULL;
-	int pre = read_part(at, pre_words, WS_LEN(pre_words), a, &number);
-	if (pre) {
-		version->pre = (enum ws_version_pre)pre;
-		version->pre_number = number;
-	}
-	if (**at == '-' && ws_is_digit((*at)[1])) { /* "1.0-1": a post-release without its word */
-		++*at;
-		version->post_number = read_number(at, a);
-	} else {
-		read_part(at, post_words, WS_LEN(post_words), a, &version->post_number);
-	}
-	read_part(at, dev_words, WS_LEN(dev_words), a, &version->dev_number);
-}
-
 /* "+ubuntu-01": segments between separators, numbers without leading zeros, lower case. */
 static bool
 read_local(const char **at, struct ws_arena *a, struct ws_version *version)
@@ -217,7 +199,15 @@ ws_version_parse(const char *text, struct ws_arena *a, struct ws_version *versio
 	if (!read_release(&at, a, &read)) {
 		return false;
 	}
-	read_suffixes(&at, a, &read);
+	read.pre =
+		(enum ws_version_pre)read_part(&at, pre_words, WS_LEN(pre_words), a, &read.pre_number);
+	if (*at == '-' && ws_is_digit(at[1])) { /* "1.0-1": a post-release without its word */
+		at++;
+		read.post_number = read_number(&at, a);
+	} else {
+		read_part(&at, post_words, WS_LEN(post_words), a, &read.post_number);
+	}
+	read_part(&at, dev_words, WS_LEN(dev_words), a, &read.dev_number);
 	if (!read_local(&at, a, &read)) {
 		return false;
 	}
@@ -239,19 +229,6 @@ cmp_numbers(const char *x, const char *y)
 	size_t x_len = strlen(x);
 	size_t y_len = strlen(y);
 	return x_len == y_len ? strcmp(x, y) : (x_len > y_len) - (x_len < y_len);
-}
-
-static int
-cmp_releases(const struct ws_version *x, const struct ws_version *y)
-{
-	size_t longer = x->release_count > y->release_count ? x->release_count : y->release_count;
-	for (size_t i = 0; i < longer; i++) {
-		int order = cmp_numbers(number_at(x, i), number_at(y, i));
-		if (order) {
-			return order;
-		}
-	}
-	return 0;
 }
 
 /* dev alone < a < b < rc < none. */
@@ -277,8 +254,12 @@ cmp_parts(const char *x, const char *y, int absent)
 int
 ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y)
 {
+	size_t longer = x->release_count > y->release_count ? x->release_count : y->release_count;
 	int order = cmp_numbers(x->epoch, y->epoch);
-	if (order || (order = cmp_releases(x, y)) || (order = rank_of_pre(x) - rank_of_pre(y))
+	for (size_t i = 0; i < longer && !order; i++) {
+		order = cmp_numbers(number_at(x, i), number_at(y, i));
+	}
+	if (order || (order = rank_of_pre(x) - rank_of_pre(y))
 		|| (order = cmp_parts(x->pre_number, y->pre_number, 0))
 		|| (order = cmp_parts(x->post_number, y->post_number, -1))) {
 		return order;
@@ -286,29 +267,21 @@ ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y)
 	return cmp_parts(x->dev_number, y->dev_number, 1);
 }
 
-/* Compares the first segments of two local labels and moves both texts to the next. Words sort by
- * bytes and before numbers; numbers have no leading zeros. */
-static int
-cmp_segments(const char **x, const char **y)
-{
-	size_t x_len = strcspn(*x, "."), y_len = strcspn(*y, ".");
-	bool x_is_word = strspn(*x, "0123456789") < x_len;
-	bool y_is_word = strspn(*y, "0123456789") < y_len;
-	int order = x_is_word != y_is_word ? (x_is_word ? -1 : 1)
-		: x_is_word || x_len == y_len  ? memcmp(*x, *y, x_len < y_len ? x_len : y_len)
-									   : 0;
-	order = order ? order : (x_len > y_len) - (x_len < y_len);
-	*x = (*x)[x_len] ? *x + x_len + 1 : NULL;
-	*y = (*y)[y_len] ? *y + y_len + 1 : NULL;
-	return order;
-}
-
+/* By segment. Words sort by bytes and before numbers; numbers have no leading zeros. */
 static int
 cmp_locals(const char *x, const char *y)
 {
 	int order = 0;
 	while (x && y && !order) {
-		order = cmp_segments(&x, &y);
+		size_t x_len = strcspn(x, "."), y_len = strcspn(y, ".");
+		bool x_is_word = strspn(x, "0123456789") < x_len;
+		bool y_is_word = strspn(y, "0123456789") < y_len;
+		order = x_is_word != y_is_word    ? (x_is_word ? -1 : 1)
+			: x_is_word || x_len == y_len ? memcmp(x, y, x_len < y_len ? x_len : y_len)
+										  : 0;
+		order = order ? order : (x_len > y_len) - (x_len < y_len);
+		x = x[x_len] ? x + x_len + 1 : NULL;
+		y = y[y_len] ? y + y_len + 1 : NULL;
 	}
 	return order ? order : (x != NULL) - (y != NULL);
 }
@@ -402,48 +375,25 @@ trim(struct ws_str str)
 	return str;
 }
 
-/* "===" takes any text but white space, ';' and ')'. */
-static bool
-is_arbitrary(const char *operand)
-{
-	for (const char *c = operand; *c; c++) {
-		if (is_space(*c) || *c == ';' || *c == ')') {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* "2.5" of "2.5.*": only an epoch and a release may precede the star. */
-static bool
-parse_wildcard(struct clause *clause, struct ws_arena *a)
-{
-	const char *prefix = ws_arena_copy(a, clause->operand, strlen(clause->operand) - 2);
-	clause->wildcard = true;
-	const struct ws_version *v = &clause->version;
-	return ws_version_parse(prefix, a, &clause->version) && v->pre == WS_PRE_NONE && !v->post_number
-		&& !v->dev_number && !v->local;
-}
-
 static bool
 parse_operand(struct clause *clause, struct ws_arena *a)
 {
+	struct ws_version *v = &clause->version;
 	bool equality = clause->op == OP_EQUAL || clause->op == OP_NOT_EQUAL;
-	if (clause->op == OP_ARBITRARY) {
-		clause->has_version = ws_version_parse(clause->operand, a, &clause->version);
-		return is_arbitrary(clause->operand);
+	if (clause->op == OP_ARBITRARY) { /* any text but white space, ';' and ')' */
+		clause->has_version = ws_version_parse(clause->operand, a, v);
+		return !strpbrk(clause->operand, " \t\n\v\f\r\x1c\x1d\x1e\x1f;)");
 	}
 	clause->has_version = true;
-	if (equality && ws_ends_with(clause->operand, ".*")) {
-		return parse_wildcard(clause, a);
-	}
-	if (!ws_version_parse(clause->operand, a, &clause->version)) {
+	clause->wildcard = equality && ws_ends_with(clause->operand, ".*");
+	size_t len = strlen(clause->operand) - (clause->wildcard ? 2 : 0);
+	if (!ws_version_parse(ws_arena_copy(a, clause->operand, len), a, v)) {
 		return false;
 	}
-	if (clause->op == OP_COMPATIBLE && clause->version.release_count < 2) {
-		return false;
+	if (clause->wildcard) { /* "2.5.*": only an epoch and a release may precede the star */
+		return v->pre == WS_PRE_NONE && !v->post_number && !v->dev_number && !v->local;
 	}
-	return equality || !clause->version.local;
+	return (clause->op != OP_COMPATIBLE || v->release_count >= 2) && (equality || !v->local);
 }
 
 static bool
@@ -461,14 +411,6 @@ parse_clause(struct ws_str text, struct ws_arena *a, struct clause *clause)
 		return parse_operand(clause, a);
 	}
 	return false;
-}
-
-/* "!=" and wildcards do not ask for pre-releases by naming one. */
-static bool
-names_prerelease(const struct clause *clause)
-{
-	return clause->op != OP_NOT_EQUAL && !clause->wildcard && clause->has_version
-		&& ws_version_is_prerelease(&clause->version);
 }
 
 static int
@@ -526,7 +468,10 @@ ws_specifiers_parse(const char *text, struct ws_arena *a)
 		if (clauses.len > MOST_CLAUSES || !parse_clause(part, a, clause)) {
 			return NULL;
 		}
-		set->prereleases = set->prereleases || names_prerelease(clause);
+		/* "!=" and wildcards do not ask for pre-releases by naming one. */
+		set->prereleases = set->prereleases
+			|| (clause->op != OP_NOT_EQUAL && !clause->wildcard && clause->has_version
+				&& ws_version_is_prerelease(&clause->version));
 	}
 	if (clauses.len > 1) {
 		qsort(clauses.at, clauses.len, sizeof(*clauses.at), cmp_clauses);
@@ -535,28 +480,6 @@ ws_specifiers_parse(const char *text, struct ws_arena *a)
 	set->count = clauses.len;
 	set->text = write_set(clauses.at, clauses.len, a);
 	return set;
-}
-
-/* Above, and no post-release of the clause's version. Where that is a post- or development release
- * itself, nothing stripped of both equals it. */
-static bool
-is_above(const struct ws_version *version, const struct ws_version *limit)
-{
-	struct ws_version base = *version;
-	base.post_number = NULL;
-	base.dev_number = NULL;
-	return ws_version_cmp_public(version, limit) > 0 && ws_version_cmp_public(&base, limit) != 0;
-}
-
-/* Below, and not a pre-release of the clause's version unless that is one itself. */
-static bool
-is_below(const struct ws_version *version, const struct ws_version *limit)
-{
-	struct ws_version floor = *limit;
-	if (!ws_version_is_prerelease(limit)) {
-		floor.dev_number = "0";
-	}
-	return ws_version_cmp(version, &floor) < 0;
 }
 
 static bool
@@ -573,6 +496,7 @@ static bool
 clause_holds(const struct clause *clause, const struct ws_version *version)
 {
 	const struct ws_version *limit = &clause->version;
+	struct ws_version other;
 	switch (clause->op) {
 	case OP_ARBITRARY:
 		return strcasecmp(version->text, clause->operand) == 0;
@@ -588,9 +512,17 @@ clause_holds(const struct clause *clause, const struct ws_version *version)
 	case OP_AT_LEAST:
 		return ws_version_cmp(version, limit) >= 0;
 	case OP_BELOW:
-		return is_below(version, limit);
+		/* Below, and not a pre-release of the clause's version unless that is one itself. */
+		other = *limit;
+		other.dev_number = ws_version_is_prerelease(limit) ? other.dev_number : "0";
+		return ws_version_cmp(version, &other) < 0;
 	case OP_ABOVE:
-		return is_above(version, limit);
+		/* Above, and no post-release of the clause's version. Where that is a post- or development
+		 * release itself, nothing stripped of both equals it. */
+		other = *version;
+		other.post_number = other.dev_number = NULL;
+		return ws_version_cmp_public(version, limit) > 0
+			&& ws_version_cmp_public(&other, limit) != 0;
 	}
 	return false;
 }

@@ -98,22 +98,6 @@ is_plain(struct ws_str text)
 	return text.n <= LONGEST_NAME;
 }
 
-static bool
-read_tags(
-	const struct ws_str parts[3], struct ws_arena *a, struct ws_wheel_name *name, const char **why)
-{
-	name->pythons = read_set(parts[0], a, &name->python_count);
-	name->abis = read_set(parts[1], a, &name->abi_count);
-	name->platforms = read_set(parts[2], a, &name->platform_count);
-	if (!name->pythons || !name->abis || !name->platforms) {
-		return refuse(why, "it has an empty tag");
-	}
-	if (!are_identifiers(name->pythons, name->python_count)) {
-		return refuse(why, "its python tag is not an identifier");
-	}
-	return true;
-}
-
 bool
 ws_wheel_name_parse(
 	const char *filename, struct ws_arena *a, struct ws_wheel_name *name, const char **why)
@@ -147,7 +131,14 @@ ws_wheel_name_parse(
 		}
 		name->build = ws_str_copy(parts[2], a);
 	}
-	return read_tags(parts + count - 3, a, name, why);
+	name->pythons = read_set(parts[count - 3], a, &name->python_count);
+	name->abis = read_set(parts[count - 2], a, &name->abi_count);
+	name->platforms = read_set(parts[count - 1], a, &name->platform_count);
+	if (!name->pythons || !name->abis || !name->platforms) {
+		return refuse(why, "it has an empty tag");
+	}
+	return are_identifiers(name->pythons, name->python_count)
+		|| refuse(why, "its python tag is not an identifier");
 }
 
 /* Up to three digits without a leading zero; @a at moves behind them. */
@@ -224,36 +215,18 @@ static const struct {
 	{"manylinux1", 5},
 };
 
-/* The oldest minor of glibc 2 that tags have (packaging._manylinux): of x86-64 PEP 513's. */
-static unsigned
-oldest_minor(const struct ws_machine *machine)
-{
-	return machine->mark[0] ? 17 : 5;
-}
-
-/* How many platforms glibc @a major of minors @a from to @a to gives, legacy names included. */
-static unsigned
-count_platforms(unsigned major, unsigned from, unsigned to)
-{
-	if (to < from) {
-		return 0;
-	}
-	unsigned count = to - from + 1;
-	for (size_t i = 0; i < WS_LEN(legacy_platforms); i++) {
-		unsigned minor = legacy_platforms[i].minor;
-		count += major == 2 && minor >= from && minor <= to;
-	}
-	return count;
-}
-
-/* Platforms of glibc versions above @a major.minor, up to the host's. */
+/* Platforms of glibc versions above @a major.minor, up to the host's, legacy names included. */
 static unsigned
 count_newer(unsigned major, unsigned minor, unsigned glibc_major, unsigned glibc_minor)
 {
 	unsigned count = 0;
 	for (unsigned m = major; m <= glibc_major; m++) {
 		unsigned from = m == major ? minor + 1 : 0;
-		count += count_platforms(m, from, m == glibc_major ? glibc_minor : LAST_GLIBC_MINOR);
+		unsigned to = m == glibc_major ? glibc_minor : LAST_GLIBC_MINOR;
+		count += to < from ? 0 : to - from + 1;
+		for (size_t i = 0; m == 2 && i < WS_LEN(legacy_platforms); i++) {
+			count += legacy_platforms[i].minor >= from && legacy_platforms[i].minor <= to;
+		}
 	}
 	return count;
 }
@@ -290,7 +263,8 @@ static unsigned
 place_of_platform(const char *tag, const struct ws_machine *machine, unsigned glibc_major,
 	unsigned glibc_minor, unsigned *count)
 {
-	unsigned oldest = oldest_minor(machine);
+	/* The oldest minor of glibc 2 that tags have (packaging._manylinux): of x86-64 PEP 513's. */
+	unsigned oldest = machine->mark[0] ? 17 : 5;
 	unsigned manylinux = count_newer(2, oldest - 1, glibc_major, glibc_minor);
 	*count = manylinux + 1;
 	if (ws_starts_with(tag, "linux_") && strcmp(tag + strlen("linux_"), machine->name) == 0) {
@@ -486,16 +460,6 @@ ws_wheel_label_cuda(const char *digits, struct ws_arena *a)
 	return major || dotted ? digits : NULL;
 }
 
-static int
-read_abi(struct scan *scan)
-{
-	scan->at += *scan->at == '.';
-	if (read_word(scan, "true") || read_word(scan, "1")) {
-		return 1;
-	}
-	return read_word(scan, "false") || read_word(scan, "0") ? 0 : -1;
-}
-
 /* "80.90ptx.90a", the numbers of our own labels, or "80sm90sm100". */
 static struct ws_arch_set
 read_archs(struct scan *scan)
@@ -517,41 +481,38 @@ read_archs(struct scan *scan)
 	return ws_arch_set_of(archs.at, archs.len);
 }
 
-static void
-read_part(struct scan *scan, struct ws_wheel_label *label)
-{
-	if (read_word(scan, "cxx11abi")) {
-		label->cxx11abi = read_abi(scan);
-	} else if (read_word(scan, "tcu")) {
-		const char *number = read_number(scan);
-		label->torch_cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
-	} else if (read_word(scan, "torch") || read_word(scan, "pt")) {
-		const char *torch = label->torch = torch_minor(read_number(scan), scan->a);
-		const char *dot = torch ? strchr(torch, '.') : NULL;
-		label->torch_major = torch ? (unsigned)strtoul(torch, NULL, 10) : 0;
-		label->torch_minor = dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
-	} else if (read_word(scan, "cuda") || read_word(scan, "cu")) {
-		const char *number = read_number(scan);
-		label->cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
-		const char *dot = label->cuda ? strchr(label->cuda, '.') : NULL;
-		label->cuda_major = label->cuda ? (unsigned)strtoul(label->cuda, NULL, 10) : 0;
-		label->cuda_minor = dot ? (int)strtol(dot + 1, NULL, 10) : -1;
-	} else if (read_word(scan, "sm")) {
-		label->archs = read_archs(scan);
-	} else if (read_word(scan, "cpu")) {
-		label->cpu = true;
-	} else {
-		scan->at++;
-	}
-}
-
 struct ws_wheel_label
 ws_wheel_label_read(const char *local, struct ws_arena *a)
 {
 	struct ws_wheel_label label = {.cxx11abi = -1};
 	struct scan scan = {local ? local : "", a};
 	while (*scan.at) {
-		read_part(&scan, &label);
+		if (read_word(&scan, "cxx11abi")) {
+			scan.at += *scan.at == '.';
+			bool is_one = read_word(&scan, "true") || read_word(&scan, "1");
+			bool is_zero = !is_one && (read_word(&scan, "false") || read_word(&scan, "0"));
+			label.cxx11abi = is_one ? 1 : is_zero ? 0 : -1;
+		} else if (read_word(&scan, "tcu")) {
+			const char *number = read_number(&scan);
+			label.torch_cuda = number ? ws_wheel_label_cuda(number, a) : NULL;
+		} else if (read_word(&scan, "torch") || read_word(&scan, "pt")) {
+			const char *torch = label.torch = torch_minor(read_number(&scan), a);
+			const char *dot = torch ? strchr(torch, '.') : NULL;
+			label.torch_major = torch ? (unsigned)strtoul(torch, NULL, 10) : 0;
+			label.torch_minor = dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
+		} else if (read_word(&scan, "cuda") || read_word(&scan, "cu")) {
+			const char *number = read_number(&scan);
+			label.cuda = number ? ws_wheel_label_cuda(number, a) : NULL;
+			const char *dot = label.cuda ? strchr(label.cuda, '.') : NULL;
+			label.cuda_major = label.cuda ? (unsigned)strtoul(label.cuda, NULL, 10) : 0;
+			label.cuda_minor = dot ? (int)strtol(dot + 1, NULL, 10) : -1;
+		} else if (read_word(&scan, "sm")) {
+			label.archs = read_archs(&scan);
+		} else if (read_word(&scan, "cpu")) {
+			label.cpu = true;
+		} else {
+			scan.at++;
+		}
 	}
 	return label;
 }

@@ -16,19 +16,6 @@ ws_path_suits_nvcc(const char *path)
 	return !strpbrk(path, ",\"$`\\");
 }
 
-/* "{work}", "{cxx}": what engine/work.c replaces. "{1, 2}" is not one. */
-static bool
-holds_token(const char *word)
-{
-	for (const char *open = strchr(word, '{'); open; open = strchr(open + 1, '{')) {
-		size_t len = strspn(open + 1, "abcdefghijklmnopqrstuvwxyz");
-		if (len > 0 && open[1 + len] == '}') {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The tools of a rule. HANDED_ON: words that nvcc passes to the compiler. */
 enum {
 	CXX = 1 << WS_FLAG_CXX,
@@ -71,11 +58,13 @@ static const char of_aarch64[] = "leave it out: only compilers for aarch64 have 
 
 /* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc
  * 13.0 --help, ld 2.40. */
-static const struct {
+struct refusal {
 	const char *start;
 	unsigned tools;
 	const char *cure;
-} refused[] = {
+};
+
+static const struct refusal refused[] = {
 	{"@", ALL, no_file},
 	{"-optf", NVCC, no_file},
 	{"--options-file", NVCC, no_file},
@@ -211,11 +200,7 @@ static const struct {
 };
 
 /* In the parts of -Wa, and -Wl, and in the words behind -Xassembler and -Xlinker. */
-static const struct {
-	const char *start;
-	unsigned tools;
-	const char *cure;
-} refused_parts[] = {
+static const struct refusal refused_parts[] = {
 	{"@", ALL, no_file},
 	{"-I", CXX | HANDED_ON, folder},
 	{"-a", CXX | HANDED_ON, writes},
@@ -248,53 +233,49 @@ begins(const char *word, size_t len, const char *start)
 }
 
 static const char *
-part_problem(const char *part, size_t len, unsigned tools)
+find_cure(const struct refusal *list, size_t count, const char *word, size_t len, unsigned tools)
 {
-	for (size_t i = 0; i < WS_LEN(refused_parts); i++) {
-		if ((refused_parts[i].tools & tools) && begins(part, len, refused_parts[i].start)) {
-			return refused_parts[i].cure;
+	for (size_t i = 0; i < count; i++) {
+		if ((list[i].tools & tools) && begins(word, len, list[i].start)) {
+			return list[i].cure;
 		}
 	}
 	return NULL;
+}
+
+static const char *
+part_problem(const char *part, size_t len, unsigned tools)
+{
+	return find_cure(refused_parts, WS_LEN(refused_parts), part, len, tools);
 }
 
 /* Checks one option of a tool. */
 static const char *
 option_problem(const char *word, size_t len, unsigned tools)
 {
-	for (size_t i = 0; i < WS_LEN(refused); i++) {
-		if ((refused[i].tools & tools) && begins(word, len, refused[i].start)) {
-			return refused[i].cure;
-		}
-	}
+	const char *problem = find_cure(refused, WS_LEN(refused), word, len, tools);
 	bool to_part = begins(word, len, "-Wa,") || begins(word, len, "-Wl,");
-	for (size_t at = 4; to_part && at < len;) {
+	for (size_t at = 4; to_part && !problem && at < len;) {
 		const char *comma = memchr(word + at, ',', len - at);
 		size_t end = comma ? (size_t)(comma - word) : len;
 		unsigned whose = word[2] == 'l' ? LINK : (tools & ~(unsigned)LINK) | CXX;
-		const char *problem = part_problem(word + at, end - at, whose);
-		if (problem) {
-			return problem;
-		}
+		problem = part_problem(word + at, end - at, whose);
 		at = end + 1;
 	}
-	return NULL;
+	return problem;
 }
 
 /* nvcc splits what it hands on at commas. */
 static const char *
 handed_on_problem(const char *words, unsigned tools)
 {
-	for (const char *at = words; *at;) {
+	const char *problem = NULL;
+	for (const char *at = words; *at && !problem;) {
 		size_t len = strcspn(at, ",");
-		const char *problem = option_problem(at, len, tools);
-		problem = problem ? problem : part_problem(at, len, 0);
-		if (problem) {
-			return problem;
-		}
+		problem = option_problem(at, len, tools);
 		at += len + (at[len] == ',');
 	}
-	return NULL;
+	return problem;
 }
 
 /* "-Xcompiler=-fPIC", "-Xcompiler -fPIC". */
@@ -320,8 +301,12 @@ ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool)
 		"-Xfatbin", "--fatbin-options", "-l", "-u", "-z", "--param"};
 	const char *word = words[index], *before = index > 0 ? words[index - 1] : "";
 	bool nvcc = tool == WS_FLAG_NVCC;
-	if (holds_token(word)) {
-		return "words in braces are replaced by folders of the run";
+	/* "{work}", "{cxx}": what engine/work.c replaces. "{1, 2}" is not one. */
+	for (const char *open = strchr(word, '{'); open; open = strchr(open + 1, '{')) {
+		size_t len = strspn(open + 1, "abcdefghijklmnopqrstuvwxyz");
+		if (len > 0 && open[1 + len] == '}') {
+			return "words in braces are replaced by folders of the run";
+		}
 	}
 	if (nvcc && strpbrk(word, "$`")) {
 		return "nvcc gives its words to a shell, which replaces $ and `";

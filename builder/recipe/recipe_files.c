@@ -72,32 +72,6 @@ struct making {
 	WS_VEC(struct ws_unit) units;
 };
 
-static bool
-is_unit(const struct making *m, const char *path)
-{
-	for (size_t i = 0; i < m->units.len; i++) {
-		if (strcmp(m->units.at[i].path, path) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Two images cannot stand behind one symbol. */
-static void
-check_symbol(struct making *m, const char *path, const char *list, size_t index)
-{
-	const char *symbol = ws_unit_symbol(path, m->a);
-	for (size_t i = 0; i < m->units.len; i++) {
-		const struct ws_unit *other = &m->units.at[i];
-		if (other->kind == WS_UNIT_DEVICE && strcmp(other->path, path) != 0
-			&& strcmp(ws_unit_symbol(other->path, m->a), symbol) == 0) {
-			ws_recipe_problem_add(m->problems, list, index, "rename one of the two",
-				"'%s' and '%s' would stand behind one symbol, '%s'", other->path, path, symbol);
-		}
-	}
-}
-
 /* @a list and @a index are the place in the recipe. */
 static void
 add_unit(struct making *m, const char *path, unsigned files, const char *list, size_t index)
@@ -113,14 +87,21 @@ add_unit(struct making *m, const char *path, unsigned files, const char *list, s
 			m->problems, list, index, NULL, "'%s' has no image (.cu files have)", path);
 		return;
 	}
-	if (m->device) {
-		kind = WS_UNIT_DEVICE;
-		check_symbol(m, path, list, index);
-	}
-	if (is_unit(m, path)) {
-		ws_recipe_problem_add(m->problems, list, index, "leave it out of one of the two",
-			"'%s' is listed twice as a source of '%s'", path, m->extension->module);
-		return;
+	kind = m->device ? WS_UNIT_DEVICE : kind;
+	const char *symbol = m->device ? ws_unit_symbol(path, m->a) : NULL;
+	for (size_t i = 0; i < m->units.len; i++) {
+		const struct ws_unit *other = &m->units.at[i];
+		if (strcmp(other->path, path) == 0) {
+			ws_recipe_problem_add(m->problems, list, index, "leave it out of one of the two",
+				"'%s' is listed twice as a source of '%s'", path, m->extension->module);
+			return;
+		}
+		/* Two images cannot stand behind one symbol. */
+		if (m->device && other->kind == WS_UNIT_DEVICE
+			&& strcmp(ws_unit_symbol(other->path, m->a), symbol) == 0) {
+			ws_recipe_problem_add(m->problems, list, index, "rename one of the two",
+				"'%s' and '%s' would stand behind one symbol, '%s'", other->path, path, symbol);
+		}
 	}
 	if (files == 1 && m->problems && m->listing && !ws_listing_find(m->listing, path)) {
 		ws_recipe_problem_add(
@@ -207,18 +188,6 @@ check_flags(struct making *m, const struct ws_machine *machine, const char *plac
 
 /* ---- a module ---- */
 
-static void
-check_folders(struct making *m, const char *place)
-{
-	for (size_t i = 0; i < m->extension->include_count; i++) {
-		if (!ws_name_is_plain(m->extension->include[i])) {
-			ws_recipe_problem_add(m->problems, ws_arena_printf(m->a, "%s/include", place), i,
-				"rename it in a patch of the recipe: compilers hand names on to a shell",
-				"the name '%s' holds more than " WS_PLAIN_LETTERS, m->extension->include[i]);
-		}
-	}
-}
-
 struct ws_recipe_module
 ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_listing *listing,
 	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_problems *problems)
@@ -232,7 +201,13 @@ ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_l
 	m.device = true;
 	add_lists(&m, extension->device, extension->device_list_count,
 		ws_arena_printf(a, "%s/device", place));
-	check_folders(&m, place);
+	for (size_t i = 0; i < extension->include_count; i++) {
+		if (!ws_name_is_plain(extension->include[i])) {
+			ws_recipe_problem_add(problems, ws_arena_printf(a, "%s/include", place), i,
+				"rename it in a patch of the recipe: compilers hand names on to a shell",
+				"the name '%s' holds more than " WS_PLAIN_LETTERS, extension->include[i]);
+		}
+	}
 	check_flags(&m, point ? point->machine : NULL, place);
 	module.units = m.units.at;
 	module.unit_count = m.units.len;
@@ -291,13 +266,6 @@ installed_path(const struct part *p, const char *path)
 	return strncmp(path, root, len) == 0 && path[len] == '/' ? path + len + 1 : NULL;
 }
 
-static const char *
-source_path(const struct part *p, const char *installed)
-{
-	const char *root = p->rules->root ? p->rules->root : "";
-	return root[0] ? ws_path_join(p->a, root, installed, NULL) : installed;
-}
-
 /* Every folder from @a package down to the file's own must be a package. */
 static bool
 is_in_package(const struct part *p, const char *package, const char *path)
@@ -309,7 +277,9 @@ is_in_package(const struct part *p, const char *package, const char *path)
 	for (const char *slash = path + len; (slash = strchr(slash + 1, '/'));) {
 		const char *folder = ws_arena_copy(p->a, path, (size_t)(slash - path));
 		const char *marker = ws_path_join(p->a, folder, "__init__.py", NULL);
-		if (!ws_listing_find(p->listing, source_path(p, marker))) {
+		const char *root = p->rules->root ? p->rules->root : "";
+		marker = root[0] ? ws_path_join(p->a, root, marker, NULL) : marker;
+		if (!ws_listing_find(p->listing, marker)) {
 			return false;
 		}
 	}
@@ -364,38 +334,6 @@ takes_any(const ws_python_files *files, const char *name, char end)
 	return false;
 }
 
-static bool
-matches_some(const struct part *p, const char *glob)
-{
-	for (size_t i = 0; i < p->listing->count; i++) {
-		const char *path = installed_path(p, p->listing->entries[i].path);
-		if (path && fnmatch(glob, path, 0) == 0
-			&& !matches_any(p->rules->exclude, p->rules->exclude_count, path)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A rule that takes nothing is a mistake in the recipe, or the wrong sources. */
-static void
-check_rules(const struct part *p, const ws_python_files *files, struct ws_recipe_problems *problems)
-{
-	const struct ws_python_part *rules = p->rules;
-	for (size_t i = 0; i < rules->package_count; i++) {
-		if (!takes_any(files, rules->packages[i], '/')) {
-			ws_recipe_problem_add(problems, "python/packages", i, NULL,
-				"the sources have no Python package '%s'", rules->packages[i]);
-		}
-	}
-	for (size_t i = 0; i < rules->module_count; i++) {
-		if (!takes_any(files, rules->modules[i], '\0')) {
-			ws_recipe_problem_add(problems, "python/modules", i, NULL,
-				"the sources have no Python module '%s'", rules->modules[i]);
-		}
-	}
-}
-
 void
 ws_python_files_list(const struct ws_recipe *recipe, const struct ws_listing *listing,
 	struct ws_arena *a, ws_python_files *files, struct ws_recipe_problems *problems)
@@ -409,18 +347,37 @@ ws_python_files_list(const struct ws_recipe *recipe, const struct ws_listing *li
 			*ws_vec_push(files, a) = (struct ws_python_file){path, entry->path, executable};
 		}
 	}
-	check_rules(&p, files, problems);
+	/* A rule that takes nothing is a mistake in the recipe, or the wrong sources. */
+	for (size_t i = 0; i < p.rules->package_count; i++) {
+		if (!takes_any(files, p.rules->packages[i], '/')) {
+			ws_recipe_problem_add(problems, "python/packages", i, NULL,
+				"the sources have no Python package '%s'", p.rules->packages[i]);
+		}
+	}
+	for (size_t i = 0; i < p.rules->module_count; i++) {
+		if (!takes_any(files, p.rules->modules[i], '\0')) {
+			ws_recipe_problem_add(problems, "python/modules", i, NULL,
+				"the sources have no Python module '%s'", p.rules->modules[i]);
+		}
+	}
 }
 
 void
 ws_python_files_check_data(const struct ws_recipe *recipe, const struct ws_listing *listing,
 	struct ws_recipe_problems *problems)
 {
-	struct part p = {&recipe->python, listing, problems->a};
-	for (size_t i = 0; i < recipe->python.data_count; i++) {
-		if (!matches_some(&p, recipe->python.data[i])) {
+	const struct ws_python_part *rules = &recipe->python;
+	struct part p = {rules, listing, problems->a};
+	for (size_t i = 0; i < rules->data_count; i++) {
+		bool matched = false;
+		for (size_t k = 0; k < listing->count && !matched; k++) {
+			const char *path = installed_path(&p, listing->entries[k].path);
+			matched = path && fnmatch(rules->data[i], path, 0) == 0
+				&& !matches_any(rules->exclude, rules->exclude_count, path);
+		}
+		if (!matched) {
 			ws_recipe_problem_add(problems, "python/data", i, NULL,
-				"the pattern '%s' matches no file of the sources", recipe->python.data[i]);
+				"the pattern '%s' matches no file of the sources", rules->data[i]);
 		}
 	}
 }
