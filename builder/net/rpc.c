@@ -33,14 +33,13 @@
 struct link {
 	struct link *prev, *next;
 	struct stream *of;
-	int64_t at_ms; /* in lists by time */
+	int64_t at_ms; /* in the list by time */
 };
 
 /* A call between its start and its end. */
 struct stream {
 	struct ws_call *call; /* NULL: the call has ended, nghttp2 still uses this struct */
 	struct link place;    /* in fresh, paused (until the next attempt) or open */
-	struct link timed;    /* until its deadline */
 	int32_t id;           /* 0: not open */
 	int64_t started_ms;   /* of this attempt */
 	unsigned attempts, refusals;
@@ -52,17 +51,9 @@ struct stream {
 	/* Received bytes that do not make a whole message yet, and the response headers. */
 	struct ws_buf in;
 	int http, status;
-	bool took;   /* a message was received */
 	bool counts; /* towards AT_ONCE */
 	bool is_grpc, enough, too_long;
 	bool refused; /* the server did no work: does not count as an attempt */
-};
-
-/* A call beside each ping, whatever its response. gRPC servers close a connection after four pings
- * without data in between, and the response is data, even "unknown method". */
-struct health_check {
-	struct ws_call call; /* first */
-	bool sent;
 };
 
 struct ws_rpc {
@@ -82,13 +73,14 @@ struct ws_rpc {
 	size_t out_sent;
 	unsigned failures;               /* connections in a row on which no call was answered */
 	size_t left;                     /* calls that have not ended */
-	struct link fresh, paused, open; /* each stream is in one */
-	struct link timed;
-	size_t open_count, counted; /* `counted`: those that count towards AT_ONCE */
-	size_t most_open;           /* lower after RESOURCE_EXHAUSTED */
-	int64_t crowded_ms;         /* when most_open last changed */
-	int64_t lowered_ms;         /* when it was last lowered */
-	struct health_check health_check;
+	struct link fresh, paused, open; /* each stream is in one; paused ones by time */
+	size_t open_count, counted;      /* `counted`: those that count towards AT_ONCE */
+	size_t most_open;                /* lower after RESOURCE_EXHAUSTED */
+	int64_t crowded_ms;              /* when most_open last changed */
+	int64_t lowered_ms;              /* when it was last lowered */
+	/* A call beside each ping, whatever its response. gRPC servers close a connection after four
+	 * pings without data in between, and the response is data, even "unknown method". */
+	struct ws_call health_check;
 };
 
 /* ---- lists ---- */
@@ -118,18 +110,6 @@ put_before(struct link *where, struct link *link)
 	where->prev = link;
 }
 
-/* Searches from the end: nearly always the new time is the latest. */
-static void
-put_by_time(struct link *list, struct link *link, int64_t at_ms)
-{
-	struct link *where = list;
-	link->at_ms = at_ms;
-	while (where->prev != list && where->prev->at_ms > at_ms) {
-		where = where->prev;
-	}
-	put_before(where, link);
-}
-
 /* Appends one list to the other, which becomes empty. */
 static void
 move_all(struct link *from, struct link *to)
@@ -153,19 +133,10 @@ set_status(struct stream *s, enum ws_rpc_status status, const char *text)
 	s->call->text[strcspn(s->call->text, "\r\n")] = '\0';
 }
 
-static bool
-is_worth_repeating(const struct stream *s)
-{
-	enum ws_rpc_status status = s->call->status;
-	return status == WS_RPC_UNAVAILABLE || status == WS_RPC_EXHAUSTED || status == WS_RPC_ABORTED
-		|| (status == WS_RPC_CANCELLED && !s->enough);
-}
-
 static void
 free_stream(struct stream *s)
 {
 	unlink_link(&s->place);
-	unlink_link(&s->timed);
 	ws_buf_release(&s->in);
 	free(s);
 }
@@ -176,7 +147,6 @@ end_call(struct ws_rpc *rpc, struct stream *s)
 {
 	struct ws_call *call = s->call;
 	s->call = NULL;
-	unlink_link(&s->timed);
 	if (!s->id) {
 		free_stream(s);
 	}
@@ -188,15 +158,18 @@ end_call(struct ws_rpc *rpc, struct stream *s)
 	}
 }
 
-/* The server has too many calls: halves the limit, once for all calls that were open then. */
+/* The call waits for its next attempt. Searches from the end: nearly always its time is the latest. */
 static void
-lower_limit(struct ws_rpc *rpc, const struct stream *refused)
+pause_call(struct ws_rpc *rpc, struct stream *s)
 {
-	if (refused->started_ms > rpc->lowered_ms) {
-		size_t half = rpc->open_count / 2 > LEAST_OPEN ? rpc->open_count / 2 : LEAST_OPEN;
-		rpc->most_open = half < rpc->most_open ? half : rpc->most_open;
-		rpc->lowered_ms = rpc->crowded_ms = ws_clock_ms();
+	unsigned longer = s->attempts + s->refusals / 4;
+	struct link *where = &rpc->paused;
+	s->place.at_ms =
+		ws_clock_ms() + ((int64_t)PAUSE_MS << (longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE));
+	while (where->prev != &rpc->paused && where->prev->at_ms > s->place.at_ms) {
+		where = where->prev;
 	}
+	put_before(where, &s->place);
 }
 
 /* nghttp2 has closed the stream: its call waits for another attempt, or ends. */
@@ -204,11 +177,12 @@ static void
 end_attempt(struct ws_rpc *rpc, struct stream *s)
 {
 	bool too_many = s->call && s->call->status == WS_RPC_EXHAUSTED;
-	if (too_many) {
-		lower_limit(rpc, s);
+	if (too_many && s->started_ms > rpc->lowered_ms) { /* once for all calls that were open then */
+		size_t half = rpc->open_count / 2 > LEAST_OPEN ? rpc->open_count / 2 : LEAST_OPEN;
+		rpc->most_open = half < rpc->most_open ? half : rpc->most_open;
+		rpc->lowered_ms = rpc->crowded_ms = ws_clock_ms();
 	}
 	unlink_link(&s->place);
-	unlink_link(&s->timed);
 	s->id = 0;
 	rpc->open_count--;
 	rpc->counted -= s->counts ? 1 : 0;
@@ -217,22 +191,22 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 		return;
 	}
 	ws_buf_clear(&s->in);
-	if (s->took && s->call->deadline_ms == 0 && s->status < 0) {
+	if (s->call->received && s->call->deadline_ms == 0 && s->status < 0) {
 		s->attempts = 1; /* a call of hours may break often; only a status ends it */
 	}
 	if ((s->refused || too_many) && s->refusals < REFUSALS) {
 		s->refusals++;
 		s->attempts--;
 	}
-	unsigned most = rpc->answered ? ATTEMPTS_AGAIN : ATTEMPTS;
-	if (is_worth_repeating(s) && !s->call->silent && s->attempts < most) {
-		unsigned longer = s->attempts + s->refusals / 4;
-		put_by_time(&rpc->paused, &s->place,
-			ws_clock_ms()
-				+ ((int64_t)PAUSE_MS << (longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE)));
-		return;
+	enum ws_rpc_status status = s->call->status;
+	bool may_repeat = status == WS_RPC_UNAVAILABLE || status == WS_RPC_EXHAUSTED
+		|| status == WS_RPC_ABORTED || (status == WS_RPC_CANCELLED && !s->enough);
+	if (may_repeat && !s->call->silent
+		&& s->attempts < (rpc->answered ? ATTEMPTS_AGAIN : ATTEMPTS)) {
+		pause_call(rpc, s);
+	} else {
+		end_call(rpc, s);
 	}
-	end_call(rpc, s);
 }
 
 /* Closes the connection. Open calls fail with @a why; @a silent: the server had its time to
@@ -240,7 +214,6 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 static void
 hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 {
-	struct link broken;
 	struct stream *s;
 	nghttp2_session_del(rpc->h2);
 	rpc->h2 = NULL;
@@ -253,9 +226,7 @@ hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "the server closes every connection");
 	ws_buf_clear(&rpc->out);
 	rpc->out_sent = 0;
-	init_list(&broken);
-	move_all(&rpc->open, &broken);
-	while ((s = broken.next->of)) {
+	while ((s = rpc->open.next->of)) {
 		if (s->call) {
 			s->call->silent = silent && s->call->deadline_ms > 0;
 			set_status(s, WS_RPC_UNAVAILABLE, why);
@@ -285,9 +256,11 @@ send_body(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size
 	struct stream *s = source->ptr;
 	size_t given = 0;
 	while (given < room && s->call && !s->sent_all) {
-		if (!s->sending && !(s->sending = s->call->next(s->call, &s->message))) {
-			s->sent_all = true;
-			break;
+		if (!s->sending) {
+			s->message = s->call->message;
+			s->sending = !s->call->next || s->call->next(s->call, &s->message);
+			s->sent_all = !s->sending;
+			continue;
 		}
 		size_t n = s->message.n;
 		for (int i = 0; i < 4; i++) {
@@ -304,6 +277,7 @@ send_body(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size
 		if (s->sent == PREFIX + n) {
 			s->sent = 0;
 			s->sending = false;
+			s->sent_all = !s->call->next;
 		}
 	}
 	if (s->sent_all) {
@@ -369,8 +343,13 @@ hand_over_messages(struct stream *s)
 		if (s->too_long || s->in.len - at - PREFIX < len) {
 			break;
 		}
-		s->took = true;
-		s->enough = !s->call->take(s->call, (struct ws_str){s->in.data + at + PREFIX, len});
+		s->call->received = true;
+		if (s->call->take) {
+			s->enough = !s->call->take(s->call, (struct ws_str){s->in.data + at + PREFIX, len});
+		} else {
+			ws_buf_clear(&s->call->reply);
+			ws_buf_add(&s->call->reply, s->in.data + at + PREFIX, len);
+		}
 		at += PREFIX + len;
 	}
 	memmove(s->in.data, s->in.data + at, s->in.len - at);
@@ -545,27 +524,22 @@ connect_once(struct ws_rpc *rpc, unsigned timeout_ms)
 	return false;
 }
 
-static bool
-write_buffer(struct ws_rpc *rpc, struct ws_err *err)
-{
-	while (rpc->out_sent < rpc->out.len) {
-		ptrdiff_t sent = ws_channel_write(
-			rpc->channel, rpc->out.data + rpc->out_sent, rpc->out.len - rpc->out_sent, err);
-		if (sent <= 0) {
-			return sent == 0;
-		}
-		rpc->out_sent += (size_t)sent;
-	}
-	ws_buf_clear(&rpc->out);
-	rpc->out_sent = 0;
-	return true;
-}
-
-/* Collects waiting frames in one buffer and writes it. */
+/* Collects waiting frames in one buffer and writes it. True: the rest waits until the connection
+ * is writable, or there is none. */
 static bool
 send_some(struct ws_rpc *rpc, struct ws_err *err)
 {
-	for (int i = 0; i < WRITES && write_buffer(rpc, err) && rpc->out.len == 0; i++) {
+	for (int i = 0; i < WRITES; i++) {
+		while (rpc->out_sent < rpc->out.len) {
+			ptrdiff_t sent = ws_channel_write(
+				rpc->channel, rpc->out.data + rpc->out_sent, rpc->out.len - rpc->out_sent, err);
+			if (sent <= 0) {
+				return sent == 0;
+			}
+			rpc->out_sent += (size_t)sent;
+		}
+		ws_buf_clear(&rpc->out);
+		rpc->out_sent = 0;
 		const uint8_t *frame;
 		ssize_t len = 0;
 		while (rpc->out.len < PART && (len = nghttp2_session_mem_send(rpc->h2, &frame)) > 0) {
@@ -578,7 +552,7 @@ send_some(struct ws_rpc *rpc, struct ws_err *err)
 			return true;
 		}
 	}
-	return rpc->out.len > 0 && err->kind == WS_ERR_NONE;
+	return true;
 }
 
 static bool
@@ -646,7 +620,6 @@ start_stream(struct ws_rpc *rpc, struct stream *s)
 	unlink_link(&s->place);
 	*s = (struct stream){.call = call,
 		.place.of = s,
-		.timed.of = s,
 		.started_ms = ws_clock_ms(),
 		.attempts = s->attempts + 1,
 		.refusals = s->refusals,
@@ -654,12 +627,10 @@ start_stream(struct ws_rpc *rpc, struct stream *s)
 		.counts = true,
 		.status = -1};
 	call->text[0] = '\0';
-	call->silent = false;
+	call->silent = call->received = false;
+	ws_buf_clear(&call->reply);
 	if (call->begin) {
 		call->begin(call);
-	}
-	if (call->deadline_ms) {
-		put_by_time(&rpc->timed, &s->timed, ws_clock_ms() + call->deadline_ms);
 	}
 	put_before(&rpc->open, &s->place);
 	rpc->open_count++;
@@ -705,51 +676,17 @@ reset_stream(struct ws_rpc *rpc, struct stream *s, enum ws_rpc_status status, co
 }
 
 static void
-begin_health_check(struct ws_call *call)
-{
-	((struct health_check *)call)->sent = false;
-}
-
-static bool
-next_health_check(struct ws_call *call, struct ws_str *message)
-{
-	struct health_check *check = (struct health_check *)call;
-	bool first = !check->sent;
-	*message = ws_str_of("");
-	check->sent = true;
-	return first;
-}
-
-static bool
-ignore_reply(struct ws_call *call WS_UNUSED, struct ws_str message WS_UNUSED)
-{
-	return true;
-}
-
-static void
-send_ping(struct ws_rpc *rpc)
-{
-	nghttp2_submit_ping(rpc->h2, NGHTTP2_FLAG_NONE, NULL);
-	rpc->pinged_ms = ws_clock_ms();
-	if (!rpc->health_check.call.stream) {
-		rpc->health_check.call = (struct ws_call){.method = "/grpc.health.v1.Health/Check",
-			.begin = begin_health_check,
-			.next = next_health_check,
-			.take = ignore_reply,
-			.deadline_ms = PING_MS};
-		ws_rpc_start(rpc, &rpc->health_check.call);
-	}
-}
-
-static void
 check_timeouts(struct ws_rpc *rpc)
 {
 	int64_t now = ws_clock_ms();
 	unsigned quiet_ms = rpc->config.quiet_ms ? rpc->config.quiet_ms : QUIET_MS;
-	struct stream *s;
-	while ((s = rpc->timed.next->of) && rpc->timed.next->at_ms <= now) {
-		s->call->silent = true;
-		reset_stream(rpc, s, WS_RPC_DEADLINE, "no answer in time");
+	for (struct link *link = rpc->open.next, *next; link->of; link = next) {
+		struct ws_call *call = link->of->call;
+		next = link->next;
+		if (call && call->deadline_ms && now - link->of->started_ms >= call->deadline_ms) {
+			call->silent = true;
+			reset_stream(rpc, link->of, WS_RPC_DEADLINE, "no answer in time");
+		}
 	}
 	bool is_mute = !rpc->understood && rpc->open_count > 0 && now - rpc->received_ms > PING_MS;
 	if (is_mute) {
@@ -757,7 +694,11 @@ check_timeouts(struct ws_rpc *rpc)
 	} else if (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS) {
 		hang_up(rpc, "no answer, not even to a ping", !rpc->reused);
 	} else if (rpc->open_count > 0 && !rpc->pinged_ms && now - rpc->received_ms > quiet_ms) {
-		send_ping(rpc);
+		nghttp2_submit_ping(rpc->h2, NGHTTP2_FLAG_NONE, NULL);
+		rpc->pinged_ms = now;
+		if (!rpc->health_check.stream) {
+			ws_rpc_start(rpc, &rpc->health_check);
+		}
 	}
 }
 
@@ -796,7 +737,7 @@ exchange_frames(struct ws_rpc *rpc, unsigned timeout_ms)
 static bool
 is_idle(const struct ws_rpc *rpc)
 {
-	return rpc->left == (rpc->health_check.call.stream ? 1 : 0);
+	return rpc->left == (rpc->health_check.stream ? 1 : 0);
 }
 
 void
@@ -808,12 +749,13 @@ ws_rpc_start(struct ws_rpc *rpc, struct ws_call *call)
 	}
 	if (is_idle(rpc)) {
 		rpc->failures = 0;
+		rpc->lost_ms = 0; /* a cancelled call may have left it */
 		rpc->received_ms = ws_clock_ms();
 		rpc->pinged_ms = 0;
 		rpc->reused = rpc->h2 != NULL;
 	}
 	s->call = call;
-	s->place.of = s->timed.of = s;
+	s->place.of = s;
 	call->stream = s;
 	call->ended = false;
 	put_before(&rpc->fresh, &s->place);
@@ -832,12 +774,6 @@ int
 ws_rpc_fd(const struct ws_rpc *rpc)
 {
 	return rpc->channel ? ws_channel_fd(rpc->channel) : -1;
-}
-
-bool
-ws_rpc_is_sending(const struct ws_rpc *rpc)
-{
-	return rpc->out.len > 0;
 }
 
 void
@@ -881,10 +817,11 @@ ws_rpc_open(const struct ws_rpc_config *config)
 	}
 	rpc->config = *config;
 	rpc->most_open = SIZE_MAX / 2;
+	rpc->health_check =
+		(struct ws_call){.method = "/grpc.health.v1.Health/Check", .deadline_ms = PING_MS};
 	init_list(&rpc->fresh);
 	init_list(&rpc->paused);
 	init_list(&rpc->open);
-	init_list(&rpc->timed);
 	return rpc;
 }
 
@@ -903,5 +840,6 @@ ws_rpc_close(struct ws_rpc *rpc)
 		free_stream(s);
 	}
 	ws_buf_release(&rpc->out);
+	ws_buf_release(&rpc->health_check.reply);
 	free(rpc);
 }

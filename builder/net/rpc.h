@@ -51,12 +51,14 @@ enum ws_rpc_status {
 
 /** First member of its owner's struct. */
 struct ws_call {
-	const char *method; /**< "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities" */
-	/** Before each attempt; may change the method, and may not cancel. */
+	const char *method;    /**< "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities" */
+	struct ws_str message; /**< the only one to send, without next(); borrowed until the end */
+	/** Before each attempt; may not cancel. NULL is fine. */
 	void (*begin)(struct ws_call *call);
 	/** The next message, borrowed until the next call of next(); false: all were sent. */
 	bool (*next)(struct ws_call *call, struct ws_str *message);
-	/** Receives a reply; false ends the call as WS_RPC_CANCELLED, without a retry. */
+	/** Receives a reply; false ends the call as WS_RPC_CANCELLED, without a retry. NULL: the last
+	 * one stays in `reply`. */
 	bool (*take)(struct ws_call *call, struct ws_str message);
 	/** Called last; may start other calls, or this one again. NULL is fine. */
 	void (*end)(struct ws_call *call);
@@ -67,6 +69,8 @@ struct ws_call {
 	bool ended;
 	enum ws_rpc_status status; /**< the server's; may be another number of google.rpc.Code */
 	bool silent;               /**< the server did not answer */
+	bool received;             /**< a reply came */
+	struct ws_buf reply;       /**< without take(); released by the caller */
 	char text[200];            /**< the server's message or a local error, on one line */
 	void *stream;              /**< private */
 };
@@ -89,9 +93,6 @@ void ws_rpc_turn(struct ws_rpc *rpc, unsigned timeout_ms);
 
 /** The descriptor of the connection; -1: not connected. */
 int ws_rpc_fd(const struct ws_rpc *rpc);
-
-/** True if output is waiting: poll for writing, too. */
-bool ws_rpc_is_sending(const struct ws_rpc *rpc);
 
 /** Starts the calls and returns when all have ended, with whatever status. False: a stop was
  * requested and the rest was cancelled. */

@@ -10,16 +10,10 @@
 
 #define CHUNK ((size_t)64 << 10)
 
-struct stream;
-
-struct stream_kind {
-	struct ws_call call; /* method, begin, next, take */
-	void (*conclude)(struct stream *s);
-};
+typedef WS_VEC(struct ws_item *) item_list;
 
 struct stream {
 	struct ws_call call; /* first */
-	const struct stream_kind *kind;
 	const struct ws_blobs *blobs;
 	struct ws_item *item;
 	const char *resource; /* name of the upload of this attempt */
@@ -32,24 +26,15 @@ struct stream {
 	struct ws_err failure; /* a local error */
 };
 
+/* Thousands of files may be in a list: each call releases its resources at its end. */
 static void
-close_stream(struct stream *s)
+release_stream(struct stream *s)
 {
 	if (s->fd >= 0) {
 		close(ws_take_fd(&s->fd));
 	}
 	ws_hasher_drop(s->hasher);
 	s->hasher = NULL;
-	s->done_bytes = 0;
-}
-
-/* Thousands of files may be in a list: each call releases its resources at its end. */
-static void
-end_call(struct ws_call *call)
-{
-	struct stream *s = (struct stream *)call;
-	s->kind->conclude(s);
-	close_stream(s);
 	ws_buf_release(&s->message);
 }
 
@@ -62,26 +47,14 @@ name_blob(const struct stream *s, const char *folder)
 		s->item->key, (unsigned long long)s->item->size_bytes);
 }
 
-/* "uploads/UUID/" */
-static const char *
-name_upload(struct ws_arena *a)
-{
-	uint16_t r[8] = {0};
-	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
-		abort();
-	}
-	return ws_arena_printf(a, "uploads/%04x%04x-%04x-4%03x-8%03x-%04x%04x%04x/", r[0], r[1], r[2],
-		r[3] & 0xfffu, r[4] & 0xfffu, r[5], r[6], r[7]);
-}
-
 static void
 open_stream(struct stream *s, const char *resource, int flags)
 {
-	close_stream(s);
+	release_stream(s);
+	s->done_bytes = 0;
 	s->wrong = s->committed = false;
 	s->failure = (struct ws_err){0};
 	s->resource = resource;
-	ws_buf_clear(&s->message);
 	s->fd = open(s->item->path, flags | O_CLOEXEC, 0600);
 	if (s->fd < 0) {
 		ws_err_sys(&s->failure, WS_ERR_IO, "cannot open '%s'", s->item->path);
@@ -94,23 +67,13 @@ static void
 begin_get(struct ws_call *call)
 {
 	struct stream *s = (struct stream *)call;
+	Reapi__ReadRequest request;
 	open_stream(s, name_blob(s, ""), O_WRONLY | O_CREAT | O_TRUNC);
 	s->hasher = ws_hasher_make();
-}
-
-static bool
-request_blob(struct ws_call *call, struct ws_str *message)
-{
-	struct stream *s = (struct stream *)call;
-	Reapi__ReadRequest request;
-	bool first = s->message.len == 0;
 	reapi__read_request__init(&request);
 	request.resource_name = ws_protobuf_borrow(s->resource);
-	if (first) {
-		ws_protobuf_pack(&request, &s->message);
-		*message = ws_buf_str(&s->message);
-	}
-	return first;
+	ws_protobuf_pack(&request, &s->message);
+	call->message = ws_buf_str(&s->message);
 }
 
 static bool
@@ -134,9 +97,10 @@ write_part(struct ws_call *call, struct ws_str message)
 }
 
 static void
-conclude_get(struct stream *s)
+end_get(struct ws_call *call)
 {
-	ws_call_came(&s->call, s->item);
+	struct stream *s = (struct stream *)call;
+	ws_call_came(call, s->item);
 	if (s->wrong) {
 		s->item->came = WS_CAME_WRONG;
 	} else if (s->failure.kind != WS_ERR_NONE) {
@@ -147,16 +111,23 @@ conclude_get(struct stream *s)
 		s->hasher = NULL;
 		s->item->came = ws_digest_is(&digest, s->item->key) ? WS_CAME_WHOLE : WS_CAME_WRONG;
 	}
+	release_stream(s);
 }
 
 /* ---- putting ---- */
 
-/* Each attempt is a new upload. */
+/* Each attempt is a new upload, "uploads/UUID/blobs/...". */
 static void
 begin_put(struct ws_call *call)
 {
 	struct stream *s = (struct stream *)call;
-	open_stream(s, name_blob(s, name_upload(s->a)), O_RDONLY);
+	uint16_t r[8] = {0};
+	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
+		abort();
+	}
+	const char *folder = ws_arena_printf(s->a, "uploads/%04x%04x-%04x-4%03x-8%03x-%04x%04x%04x/",
+		r[0], r[1], r[2], r[3] & 0xfffu, r[4] & 0xfffu, r[5], r[6], r[7]);
+	open_stream(s, name_blob(s, folder), O_RDONLY);
 }
 
 static bool
@@ -202,60 +173,39 @@ read_committed(struct ws_call *call, struct ws_str message)
 }
 
 static void
-conclude_put(struct stream *s)
+end_put(struct ws_call *call)
 {
-	ws_call_came(&s->call, s->item);
+	struct stream *s = (struct stream *)call;
+	ws_call_came(call, s->item);
 	if (s->failure.kind != WS_ERR_NONE) {
 		ws_item_set(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
 	} else if (s->item->came == WS_CAME_WHOLE && !s->committed) {
 		ws_item_set(s->item, WS_CAME_REFUSED, "Write: the server did not store all of '%.12s'",
 			s->item->key);
 	}
+	release_stream(s);
 }
 
 /* ---- both ---- */
 
+/* @a call: method and callbacks of each stream. */
 static bool
-run_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count,
-	const struct stream_kind *kind)
+run_streams(const struct ws_blobs *blobs, const item_list *items, struct ws_call call)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct stream *all = WS_NEW_N(a, struct stream, count);
-	struct ws_call **calls = WS_NEW_N(a, struct ws_call *, count);
+	struct stream *all = WS_NEW_N(a, struct stream, items->len);
+	struct ws_call **calls = WS_NEW_N(a, struct ws_call *, items->len);
 	uint64_t bytes = 0;
-	for (size_t i = 0; i < count; i++) {
-		all[i] = (struct stream){
-			.call = kind->call, .kind = kind, .blobs = blobs, .item = items[i], .a = a, .fd = -1};
-		all[i].call.end = end_call;
+	for (size_t i = 0; i < items->len; i++) {
+		bytes += items->at[i]->size_bytes;
+	}
+	call.deadline_ms = ws_call_deadline_ms(bytes);
+	for (size_t i = 0; i < items->len; i++) {
+		all[i] =
+			(struct stream){.call = call, .blobs = blobs, .item = items->at[i], .a = a, .fd = -1};
 		calls[i] = &all[i].call;
-		bytes += items[i]->size_bytes;
 	}
-	for (size_t i = 0; i < count; i++) {
-		calls[i]->deadline_ms = ws_call_deadline_ms(bytes);
-	}
-	return ws_rpc_run(blobs->rpc, calls, count);
-}
-
-static bool
-get_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count)
-{
-	static const struct stream_kind get = {{.method = "/google.bytestream.ByteStream/Read",
-											   .begin = begin_get,
-											   .next = request_blob,
-											   .take = write_part},
-		conclude_get};
-	return run_streams(blobs, items, count, &get);
-}
-
-static bool
-put_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count)
-{
-	static const struct stream_kind put = {{.method = "/google.bytestream.ByteStream/Write",
-											   .begin = begin_put,
-											   .next = send_part,
-											   .take = read_committed},
-		conclude_put};
-	return run_streams(blobs, items, count, &put);
+	return ws_rpc_run(blobs->rpc, calls, items->len);
 }
 
 /* ---- batches ---- */
@@ -265,8 +215,6 @@ put_streams(const struct ws_blobs *blobs, struct ws_item *const *items, size_t c
 #define ASKED_AT_ONCE ((size_t)12000) /* digests of 71 bytes each: below 1 MiB */
 #define ROUND 16                      /* concurrent batches: their bytes are in memory */
 
-typedef WS_VEC(struct ws_item *) item_list;
-
 /* The items of one call, adjacent in a list. */
 struct batch {
 	struct ws_item **items;
@@ -274,31 +222,10 @@ struct batch {
 	uint64_t bytes;
 };
 
-Reapi__Digest
-ws_blob_digest(const struct ws_item *item)
-{
-	return ws_protobuf_digest(item->key, item->size_bytes);
-}
-
 static bool
 is_small(const struct ws_blobs *blobs, const struct ws_item *item)
 {
 	return item->size_bytes + BESIDES <= blobs->batch_bytes;
-}
-
-static size_t
-cut_batches(const struct ws_blobs *blobs, const item_list *list, struct batch *batches)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < list->len; i++) {
-		uint64_t bytes = list->at[i]->size_bytes + BESIDES;
-		if (count == 0 || batches[count - 1].bytes + bytes > blobs->batch_bytes) {
-			batches[count++] = (struct batch){.items = &list->at[i]};
-		}
-		batches[count - 1].count++;
-		batches[count - 1].bytes += bytes;
-	}
-	return count;
 }
 
 static Reapi__Digest **
@@ -307,25 +234,10 @@ digests_of(struct ws_item *const *items, size_t count, struct ws_arena *a)
 	Reapi__Digest *digests = WS_NEW_N(a, Reapi__Digest, count);
 	Reapi__Digest **all = WS_NEW_N(a, Reapi__Digest *, count);
 	for (size_t i = 0; i < count; i++) {
-		digests[i] = ws_blob_digest(items[i]);
+		digests[i] = ws_protobuf_digest(items[i]->key, items[i]->size_bytes);
 		all[i] = &digests[i];
 	}
 	return all;
-}
-
-/* The reply of a call, unpacked; NULL, with the state of all its files in @a whole. */
-static void *
-read_reply(struct ws_unary *unary, const ProtobufCMessageDescriptor *type, struct ws_item *whole,
-	struct ws_arena *a)
-{
-	void *reply = NULL;
-	if (ws_unary_came(unary, whole)) {
-		reply = ws_protobuf_unpack(type, ws_buf_str(&unary->reply), a);
-		if (!reply) {
-			ws_item_set(whole, WS_CAME_REFUSED, "%s: a malformed reply", unary->call.method);
-		}
-	}
-	return reply;
 }
 
 /* Sets the state of a file from its status in a batch. */
@@ -338,32 +250,6 @@ set_item_status(struct ws_item *item, const Reapi__Status *status)
 	}
 	ws_item_set(item, status->code == WS_RPC_NOT_FOUND ? WS_CAME_NOT : WS_CAME_REFUSED,
 		"file %.12s: %s (gRPC status %d)", item->key, status->message, (int)status->code);
-}
-
-/* Items with the same key. */
-struct wanted {
-	struct ws_item *item;
-	struct wanted *next;
-};
-
-/* Key -> struct wanted. */
-static struct ws_map
-index_items(const struct batch *batch, struct ws_arena *a)
-{
-	struct ws_map index = {0};
-	for (size_t i = 0; i < batch->count; i++) {
-		const char *key = batch->items[i]->key;
-		struct wanted *wanted = WS_NEW(a, struct wanted);
-		*wanted = (struct wanted){batch->items[i], ws_map_get(&index, key)};
-		ws_map_put(&index, key, wanted, a);
-	}
-	return index;
-}
-
-static const struct wanted *
-find_items(const struct ws_map *index, const Reapi__Digest *digest)
-{
-	return digest ? ws_map_get(index, digest->hash) : NULL;
 }
 
 /* ---- getting ---- */
@@ -382,37 +268,40 @@ write_file(struct ws_item *item, const ProtobufCBinaryData *data)
 }
 
 static void
-read_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
+read_batch(const struct batch *batch, const struct ws_call *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
-	struct ws_map index = index_items(batch, a);
+	struct ws_map responses = {0};
 	const Reapi__BatchReadBlobsResponse *reply =
-		read_reply(unary, &reapi__batch_read_blobs_response__descriptor, &whole, a);
-	for (size_t i = 0; i < batch->count; i++) {
-		ws_item_set(batch->items[i], reply ? WS_CAME_NOT : whole.came, "%s", whole.failure);
-	}
+		ws_unary_read(unary, &reapi__batch_read_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
-		const Reapi__BatchReadBlobsResponse__Response *one = reply->responses[i];
-		const struct wanted *wanted = find_items(&index, one->digest);
-		for (; wanted && wanted->item->came != WS_CAME_WHOLE; wanted = wanted->next) {
-			set_item_status(wanted->item, one->status);
-			if (wanted->item->came == WS_CAME_WHOLE) {
-				write_file(wanted->item, &one->data);
-			}
+		if (reply->responses[i]->digest) {
+			ws_map_put(&responses, reply->responses[i]->digest->hash, reply->responses[i], a);
+		}
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		struct ws_item *item = batch->items[i];
+		const Reapi__BatchReadBlobsResponse__Response *one = ws_map_get(&responses, item->key);
+		if (!one) {
+			ws_item_set(item, reply ? WS_CAME_NOT : whole.came, "%s", whole.failure);
+			continue;
+		}
+		set_item_status(item, one->status);
+		if (item->came == WS_CAME_WHOLE) {
+			write_file(item, &one->data);
 		}
 	}
 }
 
-static void
-prepare_read(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
-	struct ws_arena *a)
+static struct ws_call
+make_read(const struct ws_blobs *blobs, const struct batch *batch, struct ws_arena *a)
 {
 	Reapi__BatchReadBlobsRequest request;
 	reapi__batch_read_blobs_request__init(&request);
 	request.instance_name = ws_protobuf_borrow(blobs->instance);
 	request.digests = digests_of(batch->items, batch->count, a);
 	request.n_digests = batch->count;
-	ws_unary_prepare(unary, CAS "BatchReadBlobs", &request, a);
+	return ws_unary_make(CAS "BatchReadBlobs", &request, a);
 }
 
 /* ---- putting ---- */
@@ -421,7 +310,6 @@ prepare_read(const struct ws_blobs *blobs, const struct batch *batch, struct ws_
 static bool
 find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing, struct ws_arena *a)
 {
-	struct ws_unary unary = {0};
 	struct ws_item whole = {0};
 	struct ws_map lacks = {0};
 	Reapi__FindMissingBlobsRequest request;
@@ -429,24 +317,22 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 	request.instance_name = ws_protobuf_borrow(blobs->instance);
 	request.blob_digests = digests_of(items->at, items->len, a);
 	request.n_blob_digests = items->len;
-	ws_unary_prepare(&unary, CAS "FindMissingBlobs", &request, a);
-	if (!ws_unary_run(blobs->rpc, &unary, 1, 0, a)) {
-		ws_buf_release(&unary.reply);
-		return false;
-	}
-	const Reapi__FindMissingBlobsResponse *reply =
-		read_reply(&unary, &reapi__find_missing_blobs_response__descriptor, &whole, a);
+	struct ws_call unary = ws_unary_make(CAS "FindMissingBlobs", &request, a);
+	bool ran = ws_unary_run(blobs->rpc, &unary, 1, 0, a);
+	const Reapi__FindMissingBlobsResponse *reply = ran
+		? ws_unary_read(&unary, &reapi__find_missing_blobs_response__descriptor, &whole, a)
+		: NULL;
+	ws_buf_release(&unary.reply);
 	for (size_t i = 0; reply && i < reply->n_missing_blob_digests; i++) {
 		ws_map_add(&lacks, reply->missing_blob_digests[i]->hash, a);
 	}
-	for (size_t i = 0; i < items->len; i++) {
+	for (size_t i = 0; ran && i < items->len; i++) {
 		ws_item_set(items->at[i], whole.came, "%s", whole.failure);
 		if (reply && ws_map_get(&lacks, items->at[i]->key)) {
 			*ws_vec_push(missing, a) = items->at[i];
 		}
 	}
-	ws_buf_release(&unary.reply);
-	return true;
+	return ran;
 }
 
 /* The bytes of a file, borrowed from the item or in @a a. */
@@ -467,9 +353,8 @@ read_item(struct ws_item *item, ProtobufCBinaryData *data, struct ws_arena *a)
 	return true;
 }
 
-static void
-prepare_update(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
-	struct ws_arena *a)
+static struct ws_call
+make_update(const struct ws_blobs *blobs, const struct batch *batch, struct ws_arena *a)
 {
 	Reapi__BatchUpdateBlobsRequest request;
 	Reapi__BatchUpdateBlobsRequest__Request *parts =
@@ -485,57 +370,50 @@ prepare_update(const struct ws_blobs *blobs, const struct batch *batch, struct w
 			request.requests[request.n_requests++] = &parts[i];
 		}
 	}
-	ws_unary_prepare(unary, CAS "BatchUpdateBlobs", &request, a);
+	return ws_unary_make(CAS "BatchUpdateBlobs", &request, a);
 }
 
 static void
-read_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
+read_update(const struct batch *batch, const struct ws_call *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
-	struct ws_map index = index_items(batch, a);
+	struct ws_map responses = {0};
 	const Reapi__BatchUpdateBlobsResponse *reply =
-		read_reply(unary, &reapi__batch_update_blobs_response__descriptor, &whole, a);
-	for (size_t i = 0; i < batch->count; i++) {
-		struct ws_item *item = batch->items[i];
-		if (item->came != WS_CAME_REFUSED && reply) {
-			ws_item_set(item, WS_CAME_REFUSED, "file %.12s: not in the reply", item->key);
-		} else if (item->came != WS_CAME_REFUSED) {
-			ws_item_set(item, whole.came, "%s", whole.failure);
+		ws_unary_read(unary, &reapi__batch_update_blobs_response__descriptor, &whole, a);
+	for (size_t i = 0; reply && i < reply->n_responses; i++) {
+		if (reply->responses[i]->digest) {
+			ws_map_put(&responses, reply->responses[i]->digest->hash, reply->responses[i], a);
 		}
 	}
-	for (size_t i = 0; reply && i < reply->n_responses; i++) {
-		const struct wanted *wanted = find_items(&index, reply->responses[i]->digest);
-		for (; wanted; wanted = wanted->next) {
-			set_item_status(wanted->item, reply->responses[i]->status);
+	for (size_t i = 0; i < batch->count; i++) {
+		struct ws_item *item = batch->items[i];
+		const Reapi__BatchUpdateBlobsResponse__Response *one = ws_map_get(&responses, item->key);
+		if (one) {
+			set_item_status(item, one->status);
+		} else if (item->came != WS_CAME_REFUSED && reply) {
+			ws_item_set(item, WS_CAME_REFUSED, "file %.12s: not in the reply", item->key);
+		} else if (item->came != WS_CAME_REFUSED) { /* else its file could not be read */
+			ws_item_set(item, whole.came, "%s", whole.failure);
 		}
 	}
 }
 
 /* ---- both ---- */
 
-/* The two halves of a batch call: its request, and the states of its files. */
-struct direction {
-	void (*prepare)(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
-		struct ws_arena *a);
-	void (*read)(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a);
-};
-
-static const struct direction reading = {prepare_read, read_batch},
-							  writing = {prepare_update, read_update};
-
 static bool
-run_round(const struct ws_blobs *blobs, const struct direction *direction,
-	const struct batch *batches, size_t count)
+run_round(const struct ws_blobs *blobs, bool puts, const struct batch *batches, size_t count)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	struct ws_call *all = WS_NEW_N(a, struct ws_call, count);
 	for (size_t i = 0; i < count; i++) {
-		direction->prepare(blobs, &batches[i], &all[i], a);
+		all[i] = puts ? make_update(blobs, &batches[i], a) : make_read(blobs, &batches[i], a);
 	}
 	bool ran = ws_unary_run(blobs->rpc, all, count, count * blobs->batch_bytes, a);
 	for (size_t i = 0; i < count; i++) {
-		if (ran) {
-			direction->read(&batches[i], &all[i], a);
+		if (ran && puts) {
+			read_update(&batches[i], &all[i], a);
+		} else if (ran) {
+			read_batch(&batches[i], &all[i], a);
 		}
 		ws_buf_release(&all[i].reply);
 	}
@@ -543,14 +421,21 @@ run_round(const struct ws_blobs *blobs, const struct direction *direction,
 }
 
 static bool
-run_rounds(const struct ws_blobs *blobs, const struct direction *direction, const item_list *small,
-	struct ws_arena *a)
+run_rounds(const struct ws_blobs *blobs, bool puts, const item_list *small, struct ws_arena *a)
 {
 	struct batch *batches = WS_NEW_N(a, struct batch, small->len);
-	size_t count = cut_batches(blobs, small, batches);
+	size_t count = 0;
+	for (size_t i = 0; i < small->len; i++) {
+		uint64_t bytes = small->at[i]->size_bytes + BESIDES;
+		if (count == 0 || batches[count - 1].bytes + bytes > blobs->batch_bytes) {
+			batches[count++] = (struct batch){.items = &small->at[i]};
+		}
+		batches[count - 1].count++;
+		batches[count - 1].bytes += bytes;
+	}
 	bool ran = true;
 	for (size_t i = 0; i < count && ran; i += ROUND) {
-		ran = run_round(blobs, direction, &batches[i], count - i < ROUND ? count - i : ROUND);
+		ran = run_round(blobs, puts, &batches[i], count - i < ROUND ? count - i : ROUND);
 	}
 	return ran;
 }
@@ -571,7 +456,12 @@ ws_blobs_get(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
 			*ws_vec_push(is_small(blobs, item) ? &small : &large, a) = item;
 		}
 	}
-	return run_rounds(blobs, &reading, &small, a) && get_streams(blobs, large.at, large.len);
+	return run_rounds(blobs, false, &small, a)
+		&& run_streams(blobs, &large,
+			(struct ws_call){.method = "/google.bytestream.ByteStream/Read",
+				.begin = begin_get,
+				.take = write_part,
+				.end = end_get});
 }
 
 bool
@@ -588,8 +478,13 @@ ws_blobs_put(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
 		for (size_t j = 0; j < missing.len; j++) {
 			*ws_vec_push(is_small(blobs, missing.at[j]) ? &small : &large, a) = missing.at[j];
 		}
-		ran = ran && run_rounds(blobs, &writing, &small, a)
-			&& put_streams(blobs, large.at, large.len);
+		ran = ran && run_rounds(blobs, true, &small, a)
+			&& run_streams(blobs, &large,
+				(struct ws_call){.method = "/google.bytestream.ByteStream/Write",
+					.begin = begin_put,
+					.next = send_part,
+					.take = read_committed,
+					.end = end_put});
 	}
 	return ran;
 }

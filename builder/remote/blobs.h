@@ -19,9 +19,6 @@ struct ws_blobs {
 	uint64_t batch_bytes; /**< the server's limit of a batch */
 };
 
-/** The digest message of a file, or of a message's Action; borrows from @a item. */
-Reapi__Digest ws_blob_digest(const struct ws_item *item);
-
 /** As get_files and put_files of struct ws_remote_cache. Files of unknown size count as missing. */
 bool ws_blobs_get(const struct ws_blobs *blobs, struct ws_item *items, size_t count);
 bool ws_blobs_put(const struct ws_blobs *blobs, struct ws_item *items, size_t count);

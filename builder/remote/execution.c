@@ -51,8 +51,9 @@ struct ws_execution {
 		struct ws_worker_files platform; /* first */
 		struct ws_execution *x;
 	} hosts;
-	struct ws_remote_cache *cache; /* files */
-	struct ws_rpc *rpc;            /* Execute */
+	struct ws_rpc_config files; /* the connection of `cache` */
+	struct ws_remote_cache *cache;
+	struct ws_rpc *rpc; /* Execute */
 	struct ws_remote_actions actions;
 	size_t trees_put; /* number of items of `actions` that are on the server */
 	struct ws_names names;
@@ -73,7 +74,7 @@ struct runner {
 	remote_job_list fresh, open, ended, unsent;
 	WS_VEC(struct local_job) local_jobs;
 	WS_VEC(struct ws_done) finished; /* last in, first out */
-	WS_VEC(struct ws_unary *) cancels;
+	WS_VEC(struct ws_call *) cancels;
 	bool stopping;
 	int64_t stopped_ms;
 };
@@ -537,10 +538,10 @@ static void
 cancel_job(struct remote_job *w)
 {
 	struct runner *r = w->r;
-	struct ws_unary *unary = WS_NEW(r->a, struct ws_unary);
-	if (ws_operation_prepare_cancel(&w->op, unary, r->a)) {
-		*ws_vec_push(&r->cancels, r->a) = unary;
-		ws_rpc_start(r->x->rpc, &unary->call);
+	struct ws_call *cancel = ws_operation_cancellation(&w->op, r->a);
+	if (cancel) {
+		*ws_vec_push(&r->cancels, r->a) = cancel;
+		ws_rpc_start(r->x->rpc, cancel);
 	}
 	ws_rpc_cancel(r->x->rpc, &w->op.call);
 }
@@ -551,7 +552,7 @@ cancels_have_ended(struct runner *r)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < r->cancels.len; i++) {
-		if (r->cancels.at[i]->call.ended) {
+		if (r->cancels.at[i]->ended) {
 			ws_buf_release(&r->cancels.at[i]->reply);
 		} else {
 			r->cancels.at[kept++] = r->cancels.at[i];
@@ -814,10 +815,10 @@ ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, 
 		err->kind = WS_ERR_CONFIG;
 		return NULL;
 	}
-	struct ws_grpc_cache_config cache = {.rpc = config->rpc, .instance = config->instance};
-	cache.rpc.while_waiting = work_beside;
-	cache.rpc.waiting_for = x;
-	x->cache = ws_grpc_cache_open(&cache, a);
+	x->files = config->rpc;
+	x->files.while_waiting = work_beside;
+	x->files.waiting_for = x;
+	x->cache = ws_grpc_cache_open(&x->files, config->instance, a);
 	x->rpc = ws_rpc_open(&config->rpc);
 	return x;
 }

@@ -25,16 +25,16 @@ static void
 cancel_query(const struct ws_farm_workers_query *p, struct ws_operation *op)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_unary unary = {0};
+	struct ws_call *cancel = ws_operation_cancellation(op, a);
 	int64_t until_ms = ws_clock_ms() + WS_TAKE_BACK_MS;
-	if (ws_operation_prepare_cancel(op, &unary, a)) {
-		ws_rpc_start(p->rpc, &unary.call);
-		while (!unary.call.ended && ws_clock_ms() < until_ms) {
+	if (cancel) {
+		ws_rpc_start(p->rpc, cancel);
+		while (!cancel->ended && ws_clock_ms() < until_ms) {
 			ws_rpc_turn(p->rpc, 0);
 			nanosleep(&(struct timespec){.tv_nsec = 10L * 1000 * 1000}, NULL);
 		}
-		ws_rpc_cancel(p->rpc, &unary.call);
-		ws_buf_release(&unary.reply);
+		ws_rpc_cancel(p->rpc, cancel);
+		ws_buf_release(&cancel->reply);
 	}
 	ws_rpc_cancel(p->rpc, &op->call);
 }

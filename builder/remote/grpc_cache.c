@@ -4,6 +4,7 @@
 #include "remote/blobs.h"
 #include "remote/reapi_call.h"
 
+#define REAPI "/build.bazel.remote.execution.v2."
 #define SHA256 1 /* DigestFunction.Value */
 
 static const char *
@@ -55,22 +56,16 @@ ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_capabili
 	struct ws_item *how, struct ws_arena *a)
 {
 	Reapi__GetCapabilitiesRequest request;
-	struct ws_unary unary = {0};
 	const Reapi__ServerCapabilities *said = NULL;
 	reapi__get_capabilities_request__init(&request);
 	request.instance_name = ws_protobuf_borrow(instance);
-	ws_unary_prepare(
-		&unary, "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities", &request, a);
+	struct ws_call unary = ws_unary_make(REAPI "Capabilities/GetCapabilities", &request, a);
 	bool ran = ws_unary_run(rpc, &unary, 1, 0, a);
-	*can = (struct ws_capabilities){
-		.status = unary.call.status, .words = ws_arena_strdup(a, unary.call.text)};
-	if (ran && ws_unary_came(&unary, how)) {
-		said = ws_protobuf_unpack(
-			&reapi__server_capabilities__descriptor, ws_buf_str(&unary.reply), a);
-		if (!said) {
-			can->status = WS_RPC_INTERNAL;
-			ws_item_set(how, WS_CAME_REFUSED, "GetCapabilities: a malformed reply");
-		}
+	*can =
+		(struct ws_capabilities){.status = unary.status, .words = ws_arena_strdup(a, unary.text)};
+	if (ran) {
+		said = ws_unary_read(&unary, &reapi__server_capabilities__descriptor, how, a);
+		can->status = said || unary.status != WS_RPC_OK ? unary.status : WS_RPC_INTERNAL;
 	}
 	ws_buf_release(&unary.reply);
 	if (said && said->cache_capabilities) {
@@ -86,41 +81,17 @@ ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_capabili
 
 /* ---- the cache ---- */
 
-#define REAPI "/build.bazel.remote.execution.v2."
 #define LARGEST_MESSAGE ((size_t)1 << 20)
 
 struct grpc_cache {
 	struct ws_remote_cache cache; /* first */
-	struct ws_grpc_cache_config config;
+	const struct ws_wire_peer *peer;
 	struct ws_blobs blobs;
 	bool asked, fit;
 	struct ws_item unfit; /* state of all items if the server is unfit */
 };
 
 /* ---- fitness of the server ---- */
-
-static bool
-is_unfit(struct grpc_cache *g, const char *why)
-{
-	ws_item_set(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->config.rpc.channel.peer.host,
-		g->config.rpc.channel.peer.port, why);
-	return false;
-}
-
-static bool
-is_fit(struct grpc_cache *g, const struct ws_capabilities *can)
-{
-	if (!can->has_cache) {
-		return is_unfit(g, "has no cache");
-	}
-	if (!can->has_sha256) {
-		return is_unfit(g, "does not support SHA-256");
-	}
-	if (can->batch_bytes > 0 && can->batch_bytes < g->blobs.batch_bytes) {
-		g->blobs.batch_bytes = can->batch_bytes;
-	}
-	return true;
-}
 
 /* Asks once for the capabilities. False: a stop was requested. */
 static bool
@@ -131,9 +102,15 @@ ask_capabilities(struct grpc_cache *g)
 	if (g->asked) {
 		return true;
 	}
-	g->asked = ws_capabilities_ask(g->blobs.rpc, g->config.instance, &can, &g->unfit, a);
+	g->asked = ws_capabilities_ask(g->blobs.rpc, g->blobs.instance, &can, &g->unfit, a);
 	if (g->asked && g->unfit.came == WS_CAME_WHOLE) {
-		g->fit = is_fit(g, &can);
+		g->fit = can.has_cache && can.has_sha256;
+		if (!g->fit) {
+			ws_item_set(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->peer->host, g->peer->port,
+				can.has_cache ? "does not support SHA-256" : "has no cache");
+		} else if (can.batch_bytes > 0 && can.batch_bytes < g->blobs.batch_bytes) {
+			g->blobs.batch_bytes = can.batch_bytes;
+		}
 	} else if (g->unfit.came == WS_CAME_NOT) { /* the server itself is missing */
 		g->unfit.came = WS_CAME_REFUSED;
 	}
@@ -158,19 +135,19 @@ get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
 	struct grpc_cache *g = (struct grpc_cache *)self;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	struct ws_call *all = WS_NEW_N(a, struct ws_call, count);
 	bool ran;
 	if (!is_ready(g, items, count, &ran)) {
 		return ran;
 	}
 	for (size_t i = 0; i < count; i++) {
 		Reapi__GetActionResultRequest request;
-		Reapi__Digest digest = ws_blob_digest(&items[i]);
+		Reapi__Digest digest = ws_protobuf_digest(items[i].key, items[i].size_bytes);
 		reapi__get_action_result_request__init(&request);
-		request.instance_name = ws_protobuf_borrow(g->config.instance);
+		request.instance_name = ws_protobuf_borrow(g->blobs.instance);
 		request.action_digest = &digest;
 		request.inline_stdout = true;
-		ws_unary_prepare(&all[i], REAPI "ActionCache/GetActionResult", &request, a);
+		all[i] = ws_unary_make(REAPI "ActionCache/GetActionResult", &request, a);
 	}
 	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
 	for (size_t i = 0; i < count; i++) {
@@ -187,20 +164,20 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
 	struct grpc_cache *g = (struct grpc_cache *)self;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	struct ws_call *all = WS_NEW_N(a, struct ws_call, count);
 	bool ran;
 	if (!is_ready(g, items, count, &ran)) {
 		return ran;
 	}
 	for (size_t i = 0; i < count; i++) {
 		Reapi__UpdateActionResultRequest request;
-		Reapi__Digest digest = ws_blob_digest(&items[i]);
+		Reapi__Digest digest = ws_protobuf_digest(items[i].key, items[i].size_bytes);
 		reapi__update_action_result_request__init(&request);
-		request.instance_name = ws_protobuf_borrow(g->config.instance);
+		request.instance_name = ws_protobuf_borrow(g->blobs.instance);
 		request.action_digest = &digest;
 		request.action_result =
 			ws_protobuf_unpack(&reapi__action_result__descriptor, ws_buf_str(&items[i].bytes), a);
-		ws_unary_prepare(&all[i], REAPI "ActionCache/UpdateActionResult", &request, a);
+		all[i] = ws_unary_make(REAPI "ActionCache/UpdateActionResult", &request, a);
 	}
 	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
 	for (size_t i = 0; i < count; i++) {
@@ -237,13 +214,13 @@ close_cache(struct ws_remote_cache *self)
 }
 
 struct ws_remote_cache *
-ws_grpc_cache_open(const struct ws_grpc_cache_config *config, struct ws_arena *a)
+ws_grpc_cache_open(const struct ws_rpc_config *config, const char *instance, struct ws_arena *a)
 {
 	struct grpc_cache *g = WS_NEW(a, struct grpc_cache);
 	g->cache = (struct ws_remote_cache){
 		get_messages, get_files, put_files, put_messages, close_cache, true};
-	g->config = *config;
+	g->peer = &config->channel.peer;
 	g->blobs = (struct ws_blobs){
-		.rpc = ws_rpc_open(&config->rpc), .instance = config->instance, .batch_bytes = WS_BATCH};
+		.rpc = ws_rpc_open(config), .instance = instance, .batch_bytes = WS_BATCH};
 	return &g->cache;
 }

@@ -29,13 +29,8 @@ bool ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_cap
 
 /* ---- the cache ---- */
 
-struct ws_grpc_cache_config {
-	struct ws_rpc_config rpc;
-	const char *instance; /**< "": none */
-};
-
-/** Sends nothing yet. All of @a config is borrowed. */
+/** Sends nothing yet. @a config and @a instance ("": none) are borrowed. */
 struct ws_remote_cache *ws_grpc_cache_open(
-	const struct ws_grpc_cache_config *config, struct ws_arena *a);
+	const struct ws_rpc_config *config, const char *instance, struct ws_arena *a);
 
 #endif

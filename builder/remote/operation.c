@@ -15,21 +15,10 @@ static void
 begin_execute(struct ws_call *call)
 {
 	struct ws_operation *op = (struct ws_operation *)call;
-	op->sent = false;
 	op->stage = 0;
 	op->error = 0;
 	op->name[0] = '\0';
 	ws_buf_clear(&op->response);
-}
-
-static bool
-next_request(struct ws_call *call, struct ws_str *message)
-{
-	struct ws_operation *op = (struct ws_operation *)call;
-	bool first = !op->sent;
-	*message = ws_buf_str(&op->request);
-	op->sent = true;
-	return first;
 }
 
 static struct ws_str
@@ -83,8 +72,8 @@ ws_operation_prepare(struct ws_operation *op)
 	op->attempts++;
 	op->text[0] = '\0';
 	op->call.method = "/build.bazel.remote.execution.v2.Execution/Execute";
+	op->call.message = ws_buf_str(&op->request);
 	op->call.begin = begin_execute;
-	op->call.next = next_request;
 	op->call.take = read_operation;
 }
 
@@ -94,19 +83,19 @@ ws_operation_waits_long(const struct ws_operation *op, int64_t now_ms)
 	return op->stage == QUEUED && now_ms - op->staged_ms > QUEUED_TOO_LONG_MS;
 }
 
-bool
-ws_operation_prepare_cancel(
-	const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a)
+struct ws_call *
+ws_operation_cancellation(const struct ws_operation *op, struct ws_arena *a)
 {
 	Reapi__CancelOperationRequest request;
 	if (!op->name[0]) {
-		return false;
+		return NULL;
 	}
 	reapi__cancel_operation_request__init(&request);
 	request.name = ws_arena_strdup(a, op->name);
-	ws_unary_prepare(unary, "/google.longrunning.Operations/CancelOperation", &request, a);
-	unary->call.deadline_ms = WS_TAKE_BACK_MS;
-	return true;
+	struct ws_call *call = WS_NEW(a, struct ws_call);
+	*call = ws_unary_make("/google.longrunning.Operations/CancelOperation", &request, a);
+	call->deadline_ms = WS_TAKE_BACK_MS;
+	return call;
 }
 
 void

@@ -31,9 +31,7 @@ struct ws_operation {
 	char text[256];         /**< FAILED: the reason */
 	int error;              /**< a status in place of a response; 0: none */
 	struct ws_buf response; /**< an ExecuteResponse; released by ws_operation_release */
-	/* Private. */
-	struct ws_buf request;
-	bool sent;
+	struct ws_buf request;  /**< private */
 };
 
 /** Prepares the first or next call; the caller's members of @a op stay. */
@@ -46,10 +44,9 @@ enum ws_operation_end ws_operation_read_end(
 /** True after a minute in the queue. */
 bool ws_operation_waits_long(const struct ws_operation *op, int64_t now_ms);
 
-/** Prepares the call that cancels the operation; the caller runs it within WS_TAKE_BACK_MS.
- * False: its name is unknown. */
-bool ws_operation_prepare_cancel(
-	const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a);
+/** The call that cancels the operation, in @a a, to be run within WS_TAKE_BACK_MS. NULL: its name
+ * is unknown. */
+struct ws_call *ws_operation_cancellation(const struct ws_operation *op, struct ws_arena *a);
 
 #define WS_TAKE_BACK_MS 4000
 #define WS_STAGE_EXECUTING 3 /* of ExecuteOperationMetadata */

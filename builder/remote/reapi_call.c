@@ -42,43 +42,12 @@ ws_protobuf_unpack(const ProtobufCMessageDescriptor *type, struct ws_str bytes, 
 #define SLOWEST_BYTES_MS 64 /* 64 KB/s */
 #define LONGEST_MS 3600000
 
-static void
-begin_unary(struct ws_call *call)
-{
-	struct ws_unary *unary = (struct ws_unary *)call;
-	unary->sent = unary->received = false;
-	ws_buf_clear(&unary->reply);
-}
-
-static bool
-next_request(struct ws_call *call, struct ws_str *message)
-{
-	struct ws_unary *unary = (struct ws_unary *)call;
-	bool first = !unary->sent;
-	*message = unary->request;
-	unary->sent = true;
-	return first;
-}
-
-static bool
-take_reply(struct ws_call *call, struct ws_str message)
-{
-	struct ws_unary *unary = (struct ws_unary *)call;
-	unary->received = true;
-	ws_buf_clear(&unary->reply);
-	ws_buf_add(&unary->reply, message.s, message.n);
-	return true;
-}
-
-void
-ws_unary_prepare(
-	struct ws_unary *unary, const char *method, const void *request, struct ws_arena *a)
+struct ws_call
+ws_unary_make(const char *method, const void *request, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf packed = {0};
 	ws_protobuf_pack(request, &packed);
-	unary->call = (struct ws_call){
-		.method = method, .begin = begin_unary, .next = next_request, .take = take_reply};
-	unary->request = (struct ws_str){ws_buf_copy(&packed, a), packed.len};
+	return (struct ws_call){.method = method, .message = {ws_buf_copy(&packed, a), packed.len}};
 }
 
 unsigned
@@ -90,12 +59,12 @@ ws_call_deadline_ms(uint64_t bytes)
 
 bool
 ws_unary_run(
-	struct ws_rpc *rpc, struct ws_unary *all, size_t count, uint64_t bytes, struct ws_arena *a)
+	struct ws_rpc *rpc, struct ws_call *all, size_t count, uint64_t bytes, struct ws_arena *a)
 {
 	struct ws_call **calls = WS_NEW_N(a, struct ws_call *, count);
 	for (size_t i = 0; i < count; i++) {
-		calls[i] = &all[i].call;
-		calls[i]->deadline_ms = ws_call_deadline_ms(bytes + all[i].request.n);
+		calls[i] = &all[i];
+		calls[i]->deadline_ms = ws_call_deadline_ms(bytes + all[i].message.n);
 	}
 	return ws_rpc_run(rpc, calls, count);
 }
@@ -115,11 +84,24 @@ ws_call_came(const struct ws_call *call, struct ws_item *item)
 }
 
 bool
-ws_unary_came(const struct ws_unary *unary, struct ws_item *item)
+ws_unary_came(const struct ws_call *unary, struct ws_item *item)
 {
-	ws_call_came(&unary->call, item);
+	ws_call_came(unary, item);
 	if (item->came == WS_CAME_WHOLE && !unary->received) {
-		ws_item_set(item, WS_CAME_REFUSED, "%s: no reply", strrchr(unary->call.method, '/') + 1);
+		ws_item_set(item, WS_CAME_REFUSED, "%s: no reply", strrchr(unary->method, '/') + 1);
 	}
 	return item->came == WS_CAME_WHOLE;
+}
+
+void *
+ws_unary_read(const struct ws_call *unary, const ProtobufCMessageDescriptor *type,
+	struct ws_item *item, struct ws_arena *a)
+{
+	void *reply = NULL;
+	if (ws_unary_came(unary, item)
+		&& !(reply = ws_protobuf_unpack(type, ws_buf_str(&unary->reply), a))) {
+		ws_item_set(
+			item, WS_CAME_REFUSED, "%s: a malformed reply", strrchr(unary->method, '/') + 1);
+	}
+	return reply;
 }

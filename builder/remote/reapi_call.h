@@ -2,7 +2,7 @@
  * reapi_call.h - calls and messages of the Remote Execution API
  *
  * Messages are packed and unpacked by protobuf-c; unpacked ones live in an arena. A unary call
- * sends one message and receives one.
+ * sends one message and receives one: its owner releases ws_call.reply.
  */
 #ifndef WS_REMOTE_REAPI_CALL_H
 #define WS_REMOTE_REAPI_CALL_H
@@ -31,25 +31,20 @@ void *ws_protobuf_unpack(
 
 /* ---- calls ---- */
 
-struct ws_unary {
-	struct ws_call call; /**< first */
-	struct ws_buf reply; /**< released by its owner */
-	/* Private. */
-	struct ws_str request;
-	bool sent, received;
-};
-
-/** @a request, a pointer to a generated struct, is packed into @a a. */
-void ws_unary_prepare(
-	struct ws_unary *unary, const char *method, const void *request, struct ws_arena *a);
+/** A call without callbacks. @a request, a pointer to a generated struct, is packed into @a a. */
+struct ws_call ws_unary_make(const char *method, const void *request, struct ws_arena *a);
 
 /** Runs the calls to their ends. @a bytes: transferred besides, which extends the timeout. False:
  * a stop was requested. */
 bool ws_unary_run(
-	struct ws_rpc *rpc, struct ws_unary *all, size_t count, uint64_t bytes, struct ws_arena *a);
+	struct ws_rpc *rpc, struct ws_call *all, size_t count, uint64_t bytes, struct ws_arena *a);
 
 /** Sets the state of @a item by a call; true: there is a reply. */
-bool ws_unary_came(const struct ws_unary *unary, struct ws_item *item);
+bool ws_unary_came(const struct ws_call *unary, struct ws_item *item);
+
+/** The reply, unpacked into @a a; NULL: @a item has the reason. */
+void *ws_unary_read(const struct ws_call *unary, const ProtobufCMessageDescriptor *type,
+	struct ws_item *item, struct ws_arena *a);
 
 /** The same of any call. */
 void ws_call_came(const struct ws_call *call, struct ws_item *item);

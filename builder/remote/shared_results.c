@@ -294,17 +294,6 @@ read_keys(struct ws_shared_results *r, struct ws_err *err)
 	return true;
 }
 
-static struct ws_remote_cache *
-open_cache(struct ws_shared_results *r, struct ws_err *err)
-{
-	const struct ws_server *server = r->config.server;
-	if (!server->is_grpc) {
-		return ws_http_cache_open(server, r->a, err);
-	}
-	struct ws_grpc_cache_config grpc = {.rpc = server->rpc, .instance = server->instance};
-	return ws_grpc_cache_open(&grpc, r->a);
-}
-
 struct ws_shared_results *
 ws_shared_results_open(
 	const struct ws_shared_results_config *config, struct ws_arena *a, struct ws_err *err)
@@ -314,8 +303,10 @@ ws_shared_results_open(
 	r->a = a;
 	r->shown = config->server->shown;
 	r->shared = (struct ws_shared){false, get_records, get_files, put_records};
+	const struct ws_server *server = config->server;
 	if (read_keys(r, err)) {
-		r->cache = open_cache(r, err);
+		r->cache = server->is_grpc ? ws_grpc_cache_open(&server->rpc, server->instance, a)
+								   : ws_http_cache_open(server, a, err);
 	}
 	if (!r->cache) {
 		ws_shared_results_close(r);
