@@ -272,7 +272,7 @@ ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *
 	}
 	struct ws_execution_config config = {
 		.rpc = s->server->rpc,
-		.instance = s->server->instance,
+		.instance = s->server->config.instance,
 		.properties = remote->properties,
 		.property_count = remote->property_count,
 		.slots = remote->slots,

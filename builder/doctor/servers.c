@@ -24,8 +24,8 @@ static bool
 ask_grpc(struct asking *asking)
 {
 	asking->how = (struct ws_item){0};
-	return ws_capabilities_ask(
-			   asking->rpc, asking->server->instance, &asking->can, &asking->how, asking->d->a)
+	return ws_capabilities_ask(asking->rpc, asking->server->config.instance, &asking->can,
+			   &asking->how, asking->d->a)
 		&& asking->how.came == WS_CAME_WHOLE;
 }
 
@@ -131,7 +131,7 @@ look(struct asking *asking)
 	bool answered = measure(asking, &median_us);
 	ws_rows_add(&d->rows, "remote", "{endpoint}[, instance {instance}][; round trip of {.ms} ms]",
 		"endpoint %s instance %s answers %d round_trip_us %ju .ms %s", server->shown,
-		server->is_grpc && server->instance[0] ? server->instance : NULL, answered,
+		server->is_grpc && server->config.instance[0] ? server->config.instance : NULL, answered,
 		(uintmax_t)median_us,
 		answered ? ws_arena_printf(d->a, "%.1f", (double)median_us / 1e3) : NULL);
 	if (!answered) {

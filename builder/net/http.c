@@ -419,7 +419,8 @@ retry(struct exchange *x)
 	}
 	uint64_t asked_ms = (uint64_t)x->transfer.reply.retry_after_s * 1000;
 	x->failures++;
-	if (x->failures > config->retries || asked_ms > (uint64_t)config->longest_wait_s * 1000) {
+	if (x->request->once || x->failures > config->retries
+		|| asked_ms > (uint64_t)config->longest_wait_s * 1000) {
 		give_up(x);
 		return;
 	}

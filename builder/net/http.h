@@ -88,6 +88,7 @@ struct ws_request {
 	const char *const *headers;  /**< additional ones, at most WS_REQUEST_HEADERS */
 	size_t header_count;
 	bool direct;            /**< never through a proxy */
+	bool once;              /**< a failure is final */
 	struct ws_buf *refusal; /**< gets the first 4 KiB of a reply that is not 2xx; may be NULL */
 	char range[48];         /**< "0-99", "100-", "-65536"; "": the whole */
 	char if_range[208];     /**< only if this validator still matches; "": unconditional */

@@ -12,6 +12,9 @@
  * 6. uv's variables (not uv.toml)
  * 7. the index that pip used when this program was configured
  *
+ * pip's settings are read here, from pip.conf and the environment: `pip config list` would answer
+ * the same, but takes 0.4 s and needs a pip. cli/net_oracle.bats compares both.
+ *
  * Also the certificates and the netrc that pip and curl would use. URLs may contain logins: print
  * them with ws_url_shown only. An entry of the role "prebuilt" may be a folder: its absolute path.
  */
@@ -71,22 +74,5 @@ bool ws_index_place_is_folder(const char *place);
  */
 struct ws_index_list ws_index_config_list(
 	const struct ws_index_config *config, const char *role, struct ws_arena *a);
-
-/** The indexes in pip's settings. NULL or 0: not set. */
-struct ws_pip_config {
-	const char *index_url;
-	const char *const *extra_urls;
-	size_t extra_count;
-	const char *cert;
-	const char *index_from, *extra_from, *cert_from; /**< "PIP_INDEX_URL", "/etc/pip.conf" */
-};
-
-/**
- * Reads pip.conf and the environment in pip's order (pip's documentation, "Configuration"): global
- * files, the user's, the virtual environment's, PIP_CONFIG_FILE, the environment; [install] before
- * [global]. `pip config list` would answer the same, but takes 0.4 s and needs a pip. Files that
- * cannot be read or understood are skipped, as by pip.
- */
-struct ws_pip_config ws_pip_config_read(const struct ws_user_env *env, struct ws_arena *a);
 
 #endif

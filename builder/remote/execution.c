@@ -119,31 +119,6 @@ has(const struct ws_runner *self, const char *digest)
 		|| r->local->has(r->local, digest);
 }
 
-static void
-note_kept_outputs(struct ws_execution *x, const struct ws_job *job, const struct ws_done *done)
-{
-	struct ws_arena *a = x->actions.trees.a;
-	for (size_t i = 0; job->action->transient && done->code == 0 && i < job->action->output_count;
-		 i++) {
-		uint64_t *bytes = WS_NEW(a, uint64_t);
-		*bytes = done->sizes[i];
-		ws_map_put(&x->actions.kept_there, ws_arena_strdup(a, done->outputs[i].hex), bytes, a);
-	}
-}
-
-/* True if an input exists on the farm only. */
-static bool
-has_kept_input(const struct remote_job *w)
-{
-	const struct ws_action *action = w->job->action;
-	for (size_t i = 0; i < action->input_count; i++) {
-		if (action->inputs[i].from && ws_map_get(&w->r->x->actions.kept_there, w->job->made[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* True if a transient input is lost. */
 static bool
 lacks_input(const struct remote_job *w)
@@ -299,17 +274,6 @@ on_end(struct ws_call *call)
 	*ws_vec_push(&r->ended, r->a) = w;
 }
 
-static void
-start_operation(struct remote_job *w)
-{
-	struct runner *r = w->r;
-	ws_operation_prepare(&w->op);
-	w->op.call.end = on_end;
-	w->at = r->open.len;
-	*ws_vec_push(&r->open, r->a) = w;
-	ws_rpc_start(r->x->rpc, &w->op.call);
-}
-
 /* Uploads the files of @a own, and the trees and helper that the server lacks. */
 static bool
 upload(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
@@ -350,12 +314,17 @@ send_fresh(struct runner *r)
 	}
 	bool sent = going.len == 0 || upload(r->x, &own, &err);
 	for (size_t i = 0; i < going.len; i++) {
+		struct remote_job *w = going.at[i];
 		if (sent) {
-			start_operation(going.at[i]);
+			ws_operation_prepare(&w->op);
+			w->op.call.end = on_end;
+			w->at = r->open.len;
+			*ws_vec_push(&r->open, r->a) = w;
+			ws_rpc_start(r->x->rpc, &w->op.call);
 		} else if (ws_stop_asked(r->x->config.stop)) {
-			finish_stopped(going.at[i]);
+			finish_stopped(w);
 		} else {
-			run_here_or_fail(going.at[i], &err);
+			run_here_or_fail(w, &err);
 		}
 	}
 }
@@ -371,16 +340,17 @@ fail_with_server_text(struct remote_job *w)
 	run_here_or_fail(w, &err);
 }
 
-/* An input that was kept on the farm is lost. */
-static void
-handle_lost_input(struct remote_job *w)
+/* True if an input exists on the farm only. */
+static bool
+has_kept_input(const struct remote_job *w)
 {
-	if (w->job->attempt < LOSSES) {
-		finish_without_inputs(w);
-	} else {
-		snprintf(w->op.text, sizeof(w->op.text), "the farm lost an input %d times", LOSSES);
-		fail_with_server_text(w);
+	const struct ws_action *action = w->job->action;
+	for (size_t i = 0; i < action->input_count; i++) {
+		if (action->inputs[i].from && ws_map_get(&w->r->x->actions.kept_there, w->job->made[i])) {
+			return true;
+		}
 	}
+	return false;
 }
 
 /* An operation has ended: fetch its files, or send it again. */
@@ -410,12 +380,15 @@ handle_end(struct remote_job *w, struct ws_arena *a, ws_item_list *items, remote
 		return;
 	}
 	case WS_OPERATION_MISSING:
-		if (w->op.attempts > 1 && has_kept_input(w)) {
-			handle_lost_input(w);
-			return;
+		if (w->op.attempts <= 1 || !has_kept_input(w)) {
+			r->x->trees_put = 0;
+			*ws_vec_push(&r->fresh, r->a) = w;
+		} else if (w->job->attempt < LOSSES) {
+			finish_without_inputs(w);
+		} else {
+			snprintf(w->op.text, sizeof(w->op.text), "the farm lost an input %d times", LOSSES);
+			fail_with_server_text(w);
 		}
-		r->x->trees_put = 0;
-		*ws_vec_push(&r->fresh, r->a) = w;
 		return;
 	case WS_OPERATION_AGAIN:
 		w->due_ms = ws_clock_ms() + w->op.pause_ms;
@@ -442,18 +415,32 @@ between_ms(const struct remote_job *w, const Reapi__Timestamp *from, const Reapi
 	return ms <= 0 ? 0 : ms < away_ms ? (uint64_t)ms : (uint64_t)away_ms;
 }
 
-/* A cached result reports the waiting time of an earlier run: ignore it. */
-static struct ws_worker_run
-worker_run_of(const struct remote_job *w)
+/* A result of the farm, with its files in the store. */
+static void
+finish_whole(struct remote_job *w, struct ws_done *done)
 {
+	struct ws_execution *x = w->r->x;
+	struct ws_arena *a = x->actions.trees.a;
+	bool killed = done->signal == SIGKILL || done->says == WS_LOG_SAYS_KILLED;
+	if (killed && w->job->attempt == 1 && w->kills++ < KILLS) {
+		w->op.skip_cache = true;
+		*ws_vec_push(&w->r->fresh, w->r->a) = w;
+		return;
+	}
 	const Reapi__ExecutedActionMetadata *m = w->response->result->execution_metadata;
-	struct ws_worker_run elsewhere = {.worker = m && m->worker[0] ? m->worker : "a worker"};
-	if (m && !w->response->cached_result) {
-		elsewhere.queued_ms = between_ms(w, m->queued_timestamp, m->worker_start_timestamp);
-		elsewhere.fetch_ms =
+	done->elsewhere.worker = m && m->worker[0] ? m->worker : "a worker";
+	if (m && !w->response->cached_result) { /* a cached one has the times of an earlier run */
+		done->elsewhere.queued_ms = between_ms(w, m->queued_timestamp, m->worker_start_timestamp);
+		done->elsewhere.fetch_ms =
 			between_ms(w, m->input_fetch_start_timestamp, m->input_fetch_completed_timestamp);
 	}
-	return elsewhere;
+	bool keeps = w->job->action->transient && done->code == 0;
+	for (size_t i = 0; keeps && i < w->job->action->output_count; i++) {
+		uint64_t *bytes = WS_NEW(a, uint64_t);
+		*bytes = done->sizes[i];
+		ws_map_put(&x->actions.kept_there, ws_arena_strdup(a, done->outputs[i].hex), bytes, a);
+	}
+	finish_job(w, done);
 }
 
 static void
@@ -466,15 +453,7 @@ accept_result(struct remote_job *w, const ws_item_list *items)
 		ws_worker_result_accept(&w->files, items, w->job, x->config.store, &x->names, &done, &err);
 	switch (home) {
 	case WS_WORKER_RESULT_WHOLE:
-		done.elsewhere = worker_run_of(w);
-		bool killed = done.signal == SIGKILL || done.says == WS_LOG_SAYS_KILLED;
-		if (killed && w->job->attempt == 1 && w->kills++ < KILLS) {
-			w->op.skip_cache = true;
-			*ws_vec_push(&w->r->fresh, w->r->a) = w;
-			return;
-		}
-		note_kept_outputs(x, w->job, &done);
-		finish_job(w, &done);
+		finish_whole(w, &done);
 		return;
 	case WS_WORKER_RESULT_LOST:
 		w->op.skip_cache = true;

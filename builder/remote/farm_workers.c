@@ -60,61 +60,28 @@ wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct 
 }
 
 static bool
-upload_query(const struct ws_farm_workers_query *p, struct ws_directories *own, struct ws_err *err)
-{
-	struct ws_item helper = p->actions->trees.items.at[0];
-	return ws_cache_put_all(p->cache, &helper, 1, p->platform->name, err)
-		&& ws_cache_put_all(p->cache, own->items.at, own->items.len, p->platform->name, err);
-}
-
-/* False: a stop was requested. */
-static bool
-pause_for(const struct ws_farm_workers_query *p, unsigned pause_ms)
-{
-	int64_t until_ms = ws_clock_ms() + pause_ms;
-	while (ws_clock_ms() < until_ms && !ws_stop_asked(p->stop)) {
-		nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 1000L * 1000}, NULL);
-	}
-	return !ws_stop_asked(p->stop);
-}
-
-static bool
 run_query(const struct ws_farm_workers_query *p, struct ws_operation *op,
 	struct ws_directories *own, Reapi__ExecuteResponse **response, struct ws_err *err)
 {
 	enum ws_operation_end end;
 	do {
-		if (!upload_query(p, own, err)) {
+		struct ws_item helper = p->actions->trees.items.at[0];
+		if (!ws_cache_put_all(p->cache, &helper, 1, p->platform->name, err)
+			|| !ws_cache_put_all(p->cache, own->items.at, own->items.len, p->platform->name, err)) {
 			return ws_stop_asked(p->stop) ? ws_stop_err(p->stop, err) : false;
 		}
 		if (!wait_for(p, op, err)) {
 			return false;
 		}
 		end = ws_operation_read_end(op, own->a, response);
-		if (end == WS_OPERATION_AGAIN && !pause_for(p, op->pause_ms)) {
-			return ws_stop_err(p->stop, err);
+		int64_t until_ms = ws_clock_ms() + (end == WS_OPERATION_AGAIN ? op->pause_ms : 0);
+		while (ws_clock_ms() < until_ms && !ws_stop_asked(p->stop)) {
+			nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 1000L * 1000}, NULL);
 		}
 	} while (end == WS_OPERATION_AGAIN || end == WS_OPERATION_MISSING);
 	return end == WS_OPERATION_DONE
 		|| ws_err_set(
 			err, WS_ERR_FETCH, "cannot query a worker of %s: %s", p->platform->name, op->text);
-}
-
-/* Reads the report about names, then the description of the host. */
-static bool
-read_answers(const struct ws_farm_workers_query *p, struct ws_item *items, struct ws_buf *told,
-	struct ws_arena *a, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_report report;
-	const char *name;
-	if (!ws_fs_read_at_most(items[0].path, WS_LONGEST_REPORT, &text, err)
-		|| (told && !ws_fs_read_at_most(items[1].path, WS_LONGEST_REPORT, told, err))) {
-		return false;
-	}
-	return ws_report_read(ws_buf_str(&text), a, &report, err)
-		&& (ws_worker_files_add_report(p->platform, &report, &name)
-			|| ws_err_set(err, WS_ERR_BUILD, "'%s' differs between workers", name));
 }
 
 static bool
@@ -149,7 +116,14 @@ fetch_answers(const struct ws_farm_workers_query *p, const Reapi__ActionResult *
 				failure[0] ? failure : "its answer is missing, or does not match its digest");
 		}
 	}
-	return read_answers(p, items.at + 1, told, a, err);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_report report;
+	const char *name;
+	return ws_fs_read_at_most(items.at[1].path, WS_LONGEST_REPORT, &text, err)
+		&& (!told || ws_fs_read_at_most(items.at[2].path, WS_LONGEST_REPORT, told, err))
+		&& ws_report_read(ws_buf_str(&text), a, &report, err)
+		&& (ws_worker_files_add_report(p->platform, &report, &name)
+			|| ws_err_set(err, WS_ERR_BUILD, "'%s' differs between workers", name));
 }
 
 bool

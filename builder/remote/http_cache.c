@@ -28,8 +28,7 @@ struct exchange {
 	struct ws_hasher *hasher;
 	int64_t until_ms; /* of a message */
 	uint64_t got_bytes;
-	bool too_long;
-	struct ws_digest digest;
+	bool wrong; /* too long, or of another digest */
 	struct ws_body body;
 };
 
@@ -37,16 +36,16 @@ static void
 prepare_request(struct http_cache *h, struct exchange *x, struct ws_item *item, const char *method,
 	const char *folder, struct ws_arena *a)
 {
-	x->item = item;
-	x->fd = -1;
+	*x = (struct exchange){.item = item, .fd = -1};
 	x->request = (struct ws_request){
-		.url = ws_arena_printf(a, "%s/%s/%s", h->server->endpoint, folder, item->key),
+		.url = ws_arena_printf(a, "%s/%s/%s", h->server->config.endpoint, folder, item->key),
 		.subject = ws_arena_printf(a, "%s/%s", folder, item->key),
 		.method = method, /* set, so that redirects are not followed: headers may contain a token */
 		.headers = h->server->headers,
 		.header_count = h->server->header_count,
 		/* Without TLS, headers are for this host only: use no proxy. */
-		.direct = h->server->header_count > 0 && ws_starts_with(h->server->endpoint, "http:"),
+		.direct =
+			h->server->header_count > 0 && ws_starts_with(h->server->config.endpoint, "http:"),
 		.failure = &x->failure,
 	};
 }
@@ -56,15 +55,15 @@ set_state(const struct http_cache *h, struct exchange *x)
 {
 	struct ws_item *item = x->item;
 	unsigned status = x->request.reply.status;
-	if (x->too_long) {
+	if (x->wrong) {
 		item->came = WS_CAME_WRONG;
 	} else if (x->failure.kind == WS_ERR_NONE) {
 		item->came = WS_CAME_WHOLE;
 	} else if (!x->request.sends && (status == 404 || status == 410)) {
 		item->came = WS_CAME_NOT;
 	} else {
-		item->came =
-			ws_http_is_silent(h->http, h->server->endpoint) ? WS_CAME_SILENT : WS_CAME_REFUSED;
+		item->came = ws_http_is_silent(h->http, h->server->config.endpoint) ? WS_CAME_SILENT
+																			: WS_CAME_REFUSED;
 		ws_item_set(item, item->came, "%s", x->failure.text);
 	}
 }
@@ -103,7 +102,7 @@ read_message(struct ws_request *request, const void *bytes, size_t len, struct w
 {
 	struct exchange *x = (struct exchange *)request;
 	if (len > LARGEST_MESSAGE - x->item->bytes.len) {
-		x->too_long = true;
+		x->wrong = true;
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
 	}
 	if (ws_clock_ms() > x->until_ms) {
@@ -159,7 +158,7 @@ write_file(struct ws_request *request, const void *bytes, size_t len, struct ws_
 	struct exchange *x = (struct exchange *)request;
 	uint64_t most = x->item->size_bytes ? x->item->size_bytes : WS_LARGEST_UNKNOWN;
 	if (len > most - x->got_bytes) {
-		x->too_long = true;
+		x->wrong = true;
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
 	}
 	x->got_bytes += len;
@@ -172,8 +171,9 @@ static enum ws_answer
 finish_file(struct ws_request *request, struct ws_err *err WS_UNUSED)
 {
 	struct exchange *x = (struct exchange *)request;
-	x->digest = ws_hasher_finish(x->hasher);
+	struct ws_digest digest = ws_hasher_finish(x->hasher);
 	x->hasher = NULL;
+	x->wrong = !ws_digest_is(&digest, x->item->key);
 	end_file(x);
 	return WS_ANSWER_GOOD;
 }
@@ -193,9 +193,6 @@ get_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	bool ran = run_requests(h, all, count, a);
 	for (size_t i = 0; i < count; i++) {
 		end_file(&all[i]);
-		if (items[i].came == WS_CAME_WHOLE && !ws_digest_is(&all[i].digest, items[i].key)) {
-			items[i].came = WS_CAME_WRONG;
-		}
 	}
 	return ran;
 }
@@ -211,61 +208,39 @@ ignore(struct ws_request *request, const void *bytes WS_UNUSED, size_t len, stru
 		|| ws_err_set(err, WS_ERR_FETCH, "its response to '%s' does not end", request->subject);
 }
 
-static void
-set_body(struct exchange *x, struct ws_body body)
-{
-	x->body = body;
-	x->request.sends = &x->body;
-	x->request.body = ignore;
-}
-
-/* Moves the items that the server lacks to @a missing. If HEAD fails, an item counts as missing. */
-static bool
-find_missing(struct http_cache *h, struct ws_item *items, size_t count, struct ws_item **missing,
-	size_t *missing_count, struct ws_arena *a)
-{
-	struct exchange *all = WS_NEW_N(a, struct exchange, count);
-	for (size_t i = 0; i < count; i++) {
-		prepare_request(h, &all[i], &items[i], "HEAD", "cas", a);
-		all[i].request.body = ignore;
-	}
-	if (!run_requests(h, all, count, a)) {
-		return false;
-	}
-	*missing_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct ws_reply *reply = &all[i].request.reply;
-		bool other_size = reply->has_length && reply->length_bytes != items[i].size_bytes;
-		if (items[i].came != WS_CAME_WHOLE || other_size) {
-			missing[(*missing_count)++] = &items[i];
-		}
-	}
-	return true;
-}
-
-/* The server has most files of a downloaded tree: other hosts put them there. */
+/* The server has most files of a downloaded tree: other hosts put them there. If HEAD fails, a file
+ * counts as missing. */
 static bool
 put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 {
 	struct http_cache *h = (struct http_cache *)self;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_item **missing = WS_NEW_N(a, struct ws_item *, count);
-	size_t missing_count = 0;
-	for (size_t i = 0; i < count && count < ASK_FROM; i++) {
-		missing[missing_count++] = &items[i];
+	struct exchange *all = WS_NEW_N(a, struct exchange, count);
+	bool asks = count >= ASK_FROM;
+	size_t missing = 0;
+	for (size_t i = 0; i < count && asks; i++) {
+		prepare_request(h, &all[i], &items[i], "HEAD", "cas", a);
+		all[i].request.body = ignore;
+		all[i].request.once = true;
 	}
-	if (count >= ASK_FROM && !find_missing(h, items, count, missing, &missing_count, a)) {
+	if (asks && !run_requests(h, all, count, a)) {
 		return false;
 	}
-	struct exchange *all = WS_NEW_N(a, struct exchange, missing_count);
-	for (size_t i = 0; i < missing_count; i++) {
-		const struct ws_item *item = missing[i];
-		prepare_request(h, &all[i], missing[i], "PUT", "cas", a);
-		set_body(&all[i],
-			(struct ws_body){
-				.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key});
+	for (size_t i = 0; i < count; i++) {
+		struct ws_item *item = &items[i];
+		struct ws_reply reply = all[i].request.reply;
+		if (asks && item->came == WS_CAME_WHOLE
+			&& (!reply.has_length || reply.length_bytes == item->size_bytes)) {
+			continue;
+		}
+		struct exchange *x = &all[missing++];
+		prepare_request(h, x, item, "PUT", "cas", a);
+		x->body = (struct ws_body){
+			.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key};
+		x->request.sends = &x->body;
+		x->request.body = ignore;
 	}
-	return run_requests(h, all, missing_count, a);
+	return run_requests(h, all, missing, a);
 }
 
 static bool
@@ -275,9 +250,11 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct exchange *all = WS_NEW_N(a, struct exchange, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct ws_buf *bytes = &items[i].bytes;
 		prepare_request(h, &all[i], &items[i], "PUT", "ac", a);
-		set_body(&all[i], (struct ws_body){.bytes = bytes->data, .length_bytes = bytes->len});
+		all[i].body =
+			(struct ws_body){.bytes = items[i].bytes.data, .length_bytes = items[i].bytes.len};
+		all[i].request.sends = &all[i].body;
+		all[i].request.body = ignore;
 	}
 	return run_requests(h, all, count, a);
 }
@@ -293,14 +270,14 @@ ws_http_cache_open(const struct ws_server *server, struct ws_arena *a, struct ws
 {
 	struct http_cache *h = WS_NEW(a, struct http_cache);
 	struct ws_http_config http = {
-		.ca_path = server->ca_path,
-		.netrc_path = server->netrc_path,
+		.ca_path = server->config.ca_path,
+		.netrc_path = server->config.netrc_path,
 		.at_once = AT_ONCE,
 		.first_byte_ms = FIRST_BYTE_MS,
 		.stall_ms = STALL_MS,
 		.retries = 1,
 		.impatient = true,
-		.stop = server->stop,
+		.stop = server->config.stop,
 	};
 	h->cache = (struct ws_remote_cache){
 		get_messages, get_files, put_files, put_messages, close_cache, false};

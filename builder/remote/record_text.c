@@ -27,28 +27,6 @@ ws_signed_text_write(const struct ws_sign_key *key, const char *kind, const char
 	ws_buf_add(out, text.s, text.n);
 }
 
-static int
-digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool
-read_signature(struct ws_str hex, unsigned char signature[WS_SIGNATURE_BYTES])
-{
-	if (hex.n != (size_t)WS_SIGNATURE_BYTES * 2) {
-		return false;
-	}
-	for (size_t i = 0; i < WS_SIGNATURE_BYTES; i++) {
-		int high = digit(hex.s[2 * i]), low = digit(hex.s[2 * i + 1]);
-		if (high < 0 || low < 0) {
-			return false;
-		}
-		signature[i] = (unsigned char)(high << 4 | low);
-	}
-	return true;
-}
-
 bool
 ws_signed_text_read(struct ws_str whole, const struct ws_signers *signers, const char *kind,
 	const char *record_key, struct ws_str *text)
@@ -61,8 +39,15 @@ ws_signed_text_read(struct ws_str whole, const struct ws_signers *signers, const
 	ws_str_cut(&whole, '\n'); /* for people: kind and key are known */
 	struct ws_str line = ws_str_cut(&whole, '\n');
 	struct ws_str signer = ws_str_cut(&line, ' ');
-	if (!whole.s || !line.s || !read_signature(line, signature)) {
+	if (!whole.s || line.n != (size_t)WS_SIGNATURE_BYTES * 2) {
 		return false;
+	}
+	for (size_t i = 0; i < WS_SIGNATURE_BYTES; i++) {
+		int high = ws_hex_digit(line.s[2 * i]), low = ws_hex_digit(line.s[2 * i + 1]);
+		if (high < 0 || low < 0) {
+			return false;
+		}
+		signature[i] = (unsigned char)(high << 4 | low);
 	}
 	write_signed(kind, record_key, whole, &bytes);
 	for (size_t i = 0; i < signers->count; i++) {

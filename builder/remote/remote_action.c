@@ -7,6 +7,23 @@
 #include "remote/reapi_call.h"
 #include "store/cas.h"
 
+enum ws_entry_kind {
+	WS_ENTRY_FILE,
+	WS_ENTRY_EXECUTABLE,
+	WS_ENTRY_LINK,
+	WS_ENTRY_FOLDER, /* its message exists already */
+};
+
+/* An entry of a folder. */
+struct ws_entry {
+	const char *path;    /* relative, '/' between parts */
+	const char *value;   /* digest of the file or of the folder's message; the target of a link */
+	uint64_t size_bytes; /* of the file or the message */
+	enum ws_entry_kind kind;
+};
+
+typedef WS_VEC(struct ws_entry) entry_list;
+
 /* By path, "/" before every other byte: "a/x" comes before "a-b". */
 static int
 compare_paths(const void *x, const void *y)
@@ -30,9 +47,8 @@ digest_of(const struct ws_entry *entry, struct ws_arena *a)
 	return digest;
 }
 
-void
-ws_directories_add_file(
-	struct ws_directories *d, const char *path, const char *digest, uint64_t size_bytes)
+static void
+add_path(struct ws_directories *d, const char *path, const char *digest, uint64_t size_bytes)
 {
 	if (ws_map_add(&d->known, digest, d->a)) {
 		*ws_vec_push(&d->items, d->a) =
@@ -40,55 +56,58 @@ ws_directories_add_file(
 	}
 }
 
-void
-ws_directories_add_bytes(
-	struct ws_directories *d, const struct ws_buf *bytes, struct ws_digest *digest)
+/* Adds bytes, which are copied. The result has no path. */
+static struct ws_entry
+add_bytes(struct ws_directories *d, const struct ws_buf *bytes)
 {
-	*digest = ws_digest_bytes(bytes->data, bytes->len);
-	const char *key = ws_arena_strdup(d->a, digest->hex);
+	struct ws_digest digest = ws_digest_bytes(bytes->data, bytes->len);
+	const char *key = ws_arena_strdup(d->a, digest.hex);
 	if (ws_map_add(&d->known, key, d->a)) {
 		struct ws_item *item = ws_vec_push(&d->items, d->a);
 		*item = (struct ws_item){.key = key, .size_bytes = bytes->len};
 		item->bytes.data = ws_arena_copy(d->a, ws_buf_text(bytes), bytes->len);
 		item->bytes.len = bytes->len;
 	}
+	return (struct ws_entry){.value = key, .size_bytes = bytes->len};
 }
 
-/* A Directory message in progress. */
-struct folder {
-	struct ws_directories *d;
-	struct ws_arena *a;
-	Reapi__Directory message;
-};
+/* The same of a message. */
+static struct ws_entry
+add_message(struct ws_directories *d, const void *message)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	ws_protobuf_pack(message, &bytes);
+	return add_bytes(d, &bytes);
+}
 
 static void
-add_folder(struct folder *f, const struct ws_entry *entry, const char *name)
+add_folder(Reapi__Directory *to, const struct ws_entry *entry, const char *name, struct ws_arena *a)
 {
-	Reapi__DirectoryNode *node = WS_NEW(f->a, Reapi__DirectoryNode);
+	Reapi__DirectoryNode *node = WS_NEW(a, Reapi__DirectoryNode);
 	reapi__directory_node__init(node);
 	node->name = ws_protobuf_borrow(name);
-	node->digest = digest_of(entry, f->a);
-	f->message.directories[f->message.n_directories++] = node;
+	node->digest = digest_of(entry, a);
+	to->directories[to->n_directories++] = node;
 }
 
 static void
-add_leaf(struct folder *f, const struct ws_entry *entry, const char *name)
+add_leaf(Reapi__Directory *to, const struct ws_entry *entry, const char *name, struct ws_arena *a)
 {
 	if (entry->kind == WS_ENTRY_FOLDER) {
-		add_folder(f, entry, name);
+		add_folder(to, entry, name, a);
 	} else if (entry->kind == WS_ENTRY_LINK) {
-		Reapi__SymlinkNode *node = WS_NEW(f->a, Reapi__SymlinkNode);
+		Reapi__SymlinkNode *node = WS_NEW(a, Reapi__SymlinkNode);
 		reapi__symlink_node__init(node);
 		node->name = ws_protobuf_borrow(name);
 		node->target = ws_protobuf_borrow(entry->value);
-		f->message.symlinks[f->message.n_symlinks++] = node;
+		to->symlinks[to->n_symlinks++] = node;
 	} else {
-		Reapi__FileNode *node = WS_NEW(f->a, Reapi__FileNode);
+		Reapi__FileNode *node = WS_NEW(a, Reapi__FileNode);
 		reapi__file_node__init(node);
 		node->name = ws_protobuf_borrow(name);
-		node->digest = digest_of(entry, f->a);
+		node->digest = digest_of(entry, a);
 		node->is_executable = entry->kind == WS_ENTRY_EXECUTABLE;
-		f->message.files[f->message.n_files++] = node;
+		to->files[to->n_files++] = node;
 	}
 }
 
@@ -97,36 +116,33 @@ static struct ws_entry
 make_folder(struct ws_directories *d, const struct ws_entry *entries, size_t count, size_t skip)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_BUF struct ws_buf bytes = {0};
-	struct folder f = {.d = d, .a = a};
-	reapi__directory__init(&f.message);
-	f.message.files = WS_NEW_N(a, Reapi__FileNode *, count);
-	f.message.directories = WS_NEW_N(a, Reapi__DirectoryNode *, count);
-	f.message.symlinks = WS_NEW_N(a, Reapi__SymlinkNode *, count);
+	Reapi__Directory message;
+	reapi__directory__init(&message);
+	message.files = WS_NEW_N(a, Reapi__FileNode *, count);
+	message.directories = WS_NEW_N(a, Reapi__DirectoryNode *, count);
+	message.symlinks = WS_NEW_N(a, Reapi__SymlinkNode *, count);
 	for (size_t i = 0; i < count;) {
 		const char *name = entries[i].path + skip;
 		size_t len = strcspn(name, "/"), end = i + 1;
 		if (!name[len]) {
-			add_leaf(&f, &entries[i], name);
+			add_leaf(&message, &entries[i], name, a);
 		} else {
 			while (end < count && strncmp(entries[end].path + skip, name, len + 1) == 0) {
 				end++;
 			}
 			struct ws_entry below = make_folder(d, &entries[i], end - i, skip + len + 1);
-			add_folder(&f, &below, ws_arena_copy(a, name, len));
+			add_folder(&message, &below, ws_arena_copy(a, name, len), a);
 		}
 		i = end;
 	}
-	struct ws_digest digest;
-	ws_protobuf_pack(&f.message, &bytes);
-	ws_directories_add_bytes(d, &bytes, &digest);
-	return (struct ws_entry){.kind = WS_ENTRY_FOLDER,
-		.value = ws_arena_strdup(d->a, digest.hex),
-		.size_bytes = bytes.len};
+	struct ws_entry folder = add_message(d, &message);
+	folder.kind = WS_ENTRY_FOLDER;
+	return folder;
 }
 
-struct ws_entry
-ws_directories_add(struct ws_directories *d, struct ws_entry *entries, size_t count)
+/* Adds the message of a folder with these entries, which are sorted. The result has no path. */
+static struct ws_entry
+add_entries(struct ws_directories *d, struct ws_entry *entries, size_t count)
 {
 	if (count > 1) {
 		qsort(entries, count, sizeof(*entries), compare_paths);
@@ -134,8 +150,9 @@ ws_directories_add(struct ws_directories *d, struct ws_entry *entries, size_t co
 	return make_folder(d, entries, count, 0);
 }
 
-struct ws_entry
-ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree)
+/* The same of a tree, with its files; reads no file. */
+static struct ws_entry
+add_tree(struct ws_directories *d, const struct ws_tree *tree)
 {
 	static const enum ws_entry_kind kinds[] = {[WS_TREE_FILE] = WS_ENTRY_FILE,
 		[WS_TREE_EXECUTABLE] = WS_ENTRY_EXECUTABLE,
@@ -147,11 +164,11 @@ ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree)
 		entries[i] =
 			(struct ws_entry){entry->path, entry->value, entry->size_bytes, kinds[entry->kind]};
 		if (entry->kind != WS_TREE_LINK) {
-			ws_directories_add_file(d, ws_path_join(d->a, tree->path, entry->path, NULL),
-				entry->value, entry->size_bytes);
+			add_path(d, ws_path_join(d->a, tree->path, entry->path, NULL), entry->value,
+				entry->size_bytes);
 		}
 	}
-	return ws_directories_add(d, entries, tree->count);
+	return add_entries(d, entries, tree->count);
 }
 
 /* ---- actions ---- */
@@ -172,11 +189,13 @@ ws_remote_actions_open(
 		return false;
 	}
 	all->trees.a = a;
-	all->helper = (struct ws_entry){.path = ROOT "/" HELPER,
+	struct ws_entry *entry = WS_NEW(a, struct ws_entry);
+	*entry = (struct ws_entry){.path = ROOT "/" HELPER,
 		.value = ws_arena_strdup(a, digest.hex),
 		.size_bytes = size_bytes,
 		.kind = WS_ENTRY_EXECUTABLE};
-	ws_directories_add_file(&all->trees, helper, all->helper.value, size_bytes);
+	all->helper = entry;
+	add_path(&all->trees, helper, entry->value, size_bytes);
 	return true;
 }
 
@@ -192,8 +211,6 @@ ws_remote_action_can(const struct ws_action *action)
 
 /* ---- the input root ---- */
 
-typedef WS_VEC(struct ws_entry) entry_list;
-
 static void
 add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_list *entries,
 	struct ws_arena *a)
@@ -203,7 +220,7 @@ add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_
 		struct ws_entry *folder = ws_map_get(&all->folders, mount->tree->digest.hex);
 		if (!folder) {
 			folder = WS_NEW(all->trees.a, struct ws_entry);
-			*folder = ws_directories_add_tree(&all->trees, mount->tree);
+			*folder = add_tree(&all->trees, mount->tree);
 			ws_map_put(&all->folders, ws_arena_strdup(all->trees.a, mount->tree->digest.hex),
 				folder, all->trees.a);
 		}
@@ -224,24 +241,7 @@ add_file(const char *path, const char *digest, struct ws_directories *d, struct 
 	}
 	entry->value = digest;
 	entry->size_bytes = (uint64_t)status.st_size;
-	ws_directories_add_file(d, path, digest, entry->size_bytes);
-	return true;
-}
-
-static bool
-add_tool(struct ws_remote_actions *all, const struct ws_action *action, entry_list *entries,
-	struct ws_arena *a, struct ws_err *err)
-{
-	for (size_t i = 0; i < action->tool_file_count; i++) {
-		const struct ws_host_file *file = &action->tool_files[i];
-		struct ws_entry *entry = ws_vec_push(entries, a);
-		*entry = (struct ws_entry){
-			.path = ws_arena_printf(a, ROOT "/" WS_REMOTE_TOOL "/%s", ws_path_base(file->path)),
-			.kind = WS_ENTRY_EXECUTABLE};
-		if (!add_file(file->path, file->digest, &all->trees, entry, err)) {
-			return false;
-		}
-	}
+	add_path(d, path, digest, entry->size_bytes);
 	return true;
 }
 
@@ -265,35 +265,20 @@ add_input(const struct ws_remote_actions *all, const struct ws_job *job, size_t 
 				: ws_err_wrap(err, "'%s' needs '%s'", job->action->subject, input->name);
 }
 
-static bool
-add_inputs(const struct ws_remote_actions *all, const struct ws_job *job,
-	struct ws_directories *own, entry_list *entries, struct ws_err *err)
-{
-	for (size_t i = 0; i < job->action->input_count; i++) {
-		if (!add_input(all, job, i, own, ws_vec_push(entries, own->a), err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Adds the order, which depends on all other entries; its digest. */
-static const char *
-add_order(const struct ws_action *action, struct ws_directories *own, entry_list *entries)
+/* The order, which depends on all other entries. */
+static struct ws_entry
+add_order(const struct ws_action *action, struct ws_directories *own, const entry_list *entries)
 {
 	WS_AUTO_BUF struct ws_buf order = {0};
 	WS_AUTO_BUF struct ws_buf taken = {0};
-	struct ws_digest digest;
 	for (size_t i = 0; i < entries->len; i++) {
 		ws_buf_printf(&taken, "%s %s\n", entries->at[i].value, entries->at[i].path);
 	}
 	struct ws_digest takes = ws_digest_bytes(taken.data, taken.len);
 	ws_order_write(action, takes.hex, &order);
-	ws_directories_add_bytes(own, &order, &digest);
-	const char *value = ws_arena_strdup(own->a, digest.hex);
-	*ws_vec_push(entries, own->a) = (struct ws_entry){
-		.path = ROOT "/" WS_REMOTE_ORDER, .value = value, .size_bytes = order.len};
-	return value;
+	struct ws_entry entry = add_bytes(own, &order);
+	entry.path = ROOT "/" WS_REMOTE_ORDER;
+	return entry;
 }
 
 /* ---- the messages ---- */
@@ -333,12 +318,6 @@ fill_platform(const struct ws_remote_actions *all, Reapi__Platform *platform, st
 	qsort(platform->properties, count, sizeof(*platform->properties), compare_properties);
 }
 
-static int
-compare_texts(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* The contents of a Command and an Action, besides the platform. */
 struct command {
 	char *words[2];
@@ -348,26 +327,6 @@ struct command {
 	const char *salt;
 	uint64_t limit_ms; /* of the job; 0: none */
 };
-
-static void
-list_outputs(const struct ws_action *action, struct command *c, struct ws_arena *a)
-{
-	for (size_t i = 0; i < action->output_count; i++) {
-		*ws_vec_push(&c->outputs, a) = ws_arena_printf(a, WS_REMOTE_WORK "/%s", action->outputs[i]);
-	}
-	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_REMOTE_LOG);
-	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_REMOTE_REPORT);
-}
-
-static Reapi__Digest
-add_message(struct ws_directories *own, const void *message)
-{
-	WS_AUTO_BUF struct ws_buf bytes = {0};
-	struct ws_digest digest;
-	ws_protobuf_pack(message, &bytes);
-	ws_directories_add_bytes(own, &bytes, &digest);
-	return ws_protobuf_digest(ws_arena_strdup(own->a, digest.hex), bytes.len);
-}
 
 static void
 make_messages(const struct ws_remote_actions *all, struct command *c, const struct ws_entry *root,
@@ -384,30 +343,28 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	command.arguments = c->words;
 	command.n_arguments = c->word_count;
 	command.working_directory = working;
-	qsort(c->outputs.at, c->outputs.len, sizeof(*c->outputs.at), compare_texts);
+	qsort(c->outputs.at, c->outputs.len, sizeof(*c->outputs.at), ws_cmp_strings);
 	command.output_paths = c->outputs.at;
 	command.n_output_paths = c->outputs.len;
 	command.output_files = command.output_paths;
 	command.n_output_files = command.n_output_paths;
 	command.platform = &platform;
-	Reapi__Digest command_digest = add_message(own, &command);
-	Reapi__Digest root_digest = ws_protobuf_digest(root->value, root->size_bytes);
+	struct ws_entry added = add_message(own, &command);
 	reapi__duration__init(&timeout);
 	/* Whole hours, so that hosts with different measurements request the same Action. Farms refuse
 	 * a timeout above their maximum, often one hour: an estimate is twice the last duration. This
 	 * host cancels the operation at the exact limit. */
 	timeout.seconds = 3600 * (int64_t)(c->limit_ms ? (c->limit_ms + HOUR_MS - 1) / HOUR_MS : 1);
 	reapi__action__init(&message);
-	message.command_digest = &command_digest;
-	message.input_root_digest = &root_digest;
+	message.command_digest = digest_of(&added, a);
+	message.input_root_digest = digest_of(root, a);
 	message.timeout = &timeout;
 	message.do_not_cache = c->fresh;
 	message.platform = &platform;
 	char *salt = ws_arena_printf(a, SALT "%s", c->salt);
 	message.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
-	Reapi__Digest digest = add_message(own, &message);
-	*made =
-		(struct ws_remote_action){.digest = digest.hash, .size_bytes = (uint64_t)digest.size_bytes};
+	added = add_message(own, &message);
+	*made = (struct ws_remote_action){.digest = added.value, .size_bytes = added.size_bytes};
 }
 
 bool
@@ -416,22 +373,39 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 {
 	const struct ws_action *action = job->action;
 	entry_list entries = {0};
-	*ws_vec_push(&entries, own->a) = all->helper;
+	*ws_vec_push(&entries, own->a) = *all->helper;
 	add_mounts(all, action, &entries, own->a);
-	if (!add_tool(all, action, &entries, own->a, err)
-		|| !add_inputs(all, job, own, &entries, err)) {
-		return false;
+	for (size_t i = 0; i < action->tool_file_count; i++) {
+		const struct ws_host_file *file = &action->tool_files[i];
+		struct ws_entry *entry = ws_vec_push(&entries, own->a);
+		*entry = (struct ws_entry){.path = ws_arena_printf(own->a, ROOT "/" WS_REMOTE_TOOL "/%s",
+									   ws_path_base(file->path)),
+			.kind = WS_ENTRY_EXECUTABLE};
+		if (!add_file(file->path, file->digest, &all->trees, entry, err)) {
+			return false;
+		}
 	}
-	const char *order = add_order(action, own, &entries);
-	struct ws_entry root = ws_directories_add(own, entries.at, entries.len);
+	for (size_t i = 0; i < action->input_count; i++) {
+		if (!add_input(all, job, i, own, ws_vec_push(&entries, own->a), err)) {
+			return false;
+		}
+	}
+	struct ws_entry order = add_order(action, own, &entries);
+	*ws_vec_push(&entries, own->a) = order;
+	struct ws_entry root = add_entries(own, entries.at, entries.len);
 	struct command command = {.words = {program},
 		.word_count = 1,
 		.fresh = action->fresh,
 		.salt = action->tool.fingerprint,
 		.limit_ms = job->is_estimated ? job->deadline_ms / 5 : job->deadline_ms};
-	list_outputs(action, &command, own->a);
+	for (size_t i = 0; i < action->output_count; i++) {
+		*ws_vec_push(&command.outputs, own->a) =
+			ws_arena_printf(own->a, WS_REMOTE_WORK "/%s", action->outputs[i]);
+	}
+	*ws_vec_push(&command.outputs, own->a) = ws_arena_strdup(own->a, WS_REMOTE_LOG);
+	*ws_vec_push(&command.outputs, own->a) = ws_arena_strdup(own->a, WS_REMOTE_REPORT);
 	make_messages(all, &command, &root, own, made);
-	made->order = order;
+	made->order = order.value;
 	return true;
 }
 
@@ -441,13 +415,9 @@ ws_remote_action_probe(const struct ws_remote_actions *all, bool whole, const st
 {
 	char probe[] = WS_REMOTE_PROBE, look[] = WS_REMOTE_LOOK;
 	char report[] = WS_REMOTE_REPORT, host[] = WS_REMOTE_HOST;
-	struct ws_digest digest;
-	ws_directories_add_bytes(own, names, &digest);
-	struct ws_entry entries[] = {all->helper,
-		{.path = ROOT "/" WS_REMOTE_NAMES,
-			.value = ws_arena_strdup(own->a, digest.hex),
-			.size_bytes = names->len}};
-	struct ws_entry root = ws_directories_add(own, entries, WS_LEN(entries));
+	struct ws_entry entries[] = {*all->helper, add_bytes(own, names)};
+	entries[1].path = ROOT "/" WS_REMOTE_NAMES;
+	struct ws_entry root = add_entries(own, entries, WS_LEN(entries));
 	struct command command = {
 		.words = {program, whole ? probe : look}, .word_count = 2, .fresh = true, .salt = "probe"};
 	*ws_vec_push(&command.outputs, own->a) = report;

@@ -16,20 +16,7 @@
 #include "engine/runner.h"
 #include "remote/server.h"
 
-enum ws_entry_kind {
-	WS_ENTRY_FILE,
-	WS_ENTRY_EXECUTABLE,
-	WS_ENTRY_LINK,
-	WS_ENTRY_FOLDER, /**< its message exists already */
-};
-
-/** An entry of a folder. */
-struct ws_entry {
-	const char *path;    /**< relative, '/' between parts */
-	const char *value;   /**< digest of the file or of the folder's message; the target of a link */
-	uint64_t size_bytes; /**< of the file or the message */
-	enum ws_entry_kind kind;
-};
+struct ws_entry;
 
 /** Zeroed except for the arena, it is empty. */
 struct ws_directories {
@@ -38,19 +25,6 @@ struct ws_directories {
 	struct ws_map known;          /**< digest -> in `items` already */
 };
 
-/** Adds the message of a folder with these entries, which are sorted. The result has no path. */
-struct ws_entry ws_directories_add(
-	struct ws_directories *d, struct ws_entry *entries, size_t count);
-
-/** The same of a tree, with its files; reads no file. */
-struct ws_entry ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree);
-
-/** Adds bytes, which are copied, or the file at @a path. */
-void ws_directories_add_bytes(
-	struct ws_directories *d, const struct ws_buf *bytes, struct ws_digest *digest);
-void ws_directories_add_file(
-	struct ws_directories *d, const char *path, const char *digest, uint64_t size_bytes);
-
 /* ---- actions ---- */
 
 /** Data of all actions of a farm. */
@@ -58,7 +32,7 @@ struct ws_remote_actions {
 	const struct ws_store *store;
 	const char *const *properties; /**< "NAME=VALUE" */
 	size_t property_count;
-	struct ws_entry helper;
+	const struct ws_entry *helper;
 	struct ws_directories trees; /**< trees and the helper, sent once a run */
 	struct ws_map folders;       /**< digest of a tree -> struct ws_entry of its folder */
 	/** Digest -> uint64_t, bytes: outputs of transient actions, which are on the farm only. */

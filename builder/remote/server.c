@@ -8,10 +8,10 @@
 #define CONNECT_MS 5000
 
 static bool
-read_headers(struct ws_server *s, const char *path, const struct ws_url *url, struct ws_arena *a,
-	struct ws_err *err)
+read_headers(struct ws_server *s, const struct ws_url *url, struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *path = s->config.headers;
 	if (!path) {
 		return true;
 	}
@@ -41,8 +41,9 @@ read_headers(struct ws_server *s, const char *path, const struct ws_url *url, st
 }
 
 static void
-fill_channel(struct ws_server *s, const struct ws_server_config *c, const struct ws_url *url)
+fill_channel(struct ws_server *s, const struct ws_url *url)
 {
+	const struct ws_server_config *c = &s->config;
 	bool loopback = ws_host_is_loopback(ws_str_of(url->host));
 	s->rpc.headers = s->headers;
 	s->rpc.header_count = s->header_count;
@@ -67,13 +68,10 @@ ws_server_open(const struct ws_server_config *config, struct ws_arena *a, struct
 {
 	struct ws_server *s = WS_NEW(a, struct ws_server);
 	struct ws_url url;
-	s->endpoint = config->endpoint;
+	s->config = *config;
+	s->config.instance = config->instance ? config->instance : "";
 	s->shown = ws_url_shown(config->endpoint, a);
 	s->is_grpc = ws_starts_with(config->endpoint, "grpc");
-	s->ca_path = config->ca_path;
-	s->netrc_path = config->netrc_path;
-	s->stop = config->stop;
-	s->instance = config->instance ? config->instance : "";
 	const char *web = s->is_grpc ? ws_arena_printf(a, "http%s", config->endpoint + strlen("grpc"))
 								 : config->endpoint;
 	if (strpbrk(config->endpoint, "?#")) {
@@ -82,11 +80,11 @@ ws_server_open(const struct ws_server_config *config, struct ws_arena *a, struct
 			s->shown);
 		return NULL;
 	}
-	if (!ws_url_parse(web, a, &url, err) || !read_headers(s, config->headers, &url, a, err)) {
+	if (!ws_url_parse(web, a, &url, err) || !read_headers(s, &url, a, err)) {
 		return NULL;
 	}
 	if (s->is_grpc) {
-		fill_channel(s, config, &url);
+		fill_channel(s, &url);
 	}
 	return s;
 }

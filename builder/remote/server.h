@@ -15,7 +15,7 @@
 /** All borrowed. */
 struct ws_server_config {
 	const char *endpoint; /**< http or https URL, without a slash at its end; grpc(s)://HOST:PORT */
-	const char *instance; /**< of a gRPC server; NULL */
+	const char *instance; /**< of a gRPC server; NULL or "": none */
 	const char *certificate, *certificate_key; /**< for TLS by gRPC; NULL */
 	const char *https_proxy;                   /**< for the same; NULL: none */
 	const char *headers; /**< file of "Name: value" lines for every request; NULL */
@@ -24,16 +24,12 @@ struct ws_server_config {
 };
 
 struct ws_server {
-	const char *endpoint;
-	const char *shown; /**< the endpoint, for messages */
+	struct ws_server_config config; /**< its instance is not NULL */
+	const char *shown;              /**< the endpoint, for messages */
 	bool is_grpc;
 	const char *headers[WS_REQUEST_HEADERS]; /**< "Name: value" */
 	size_t header_count;
-	const char *ca_path, *netrc_path;
-	struct ws_stop *stop;
-	/* For gRPC: */
-	struct ws_rpc_config rpc;
-	const char *instance; /**< "": none */
+	struct ws_rpc_config rpc; /**< for gRPC */
 };
 
 /** Reads the headers, and sends nothing. NULL: WS_ERR_CONFIG. Lives in @a a. */

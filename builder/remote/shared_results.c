@@ -305,7 +305,7 @@ ws_shared_results_open(
 	r->shared = (struct ws_shared){false, get_records, get_files, put_records};
 	const struct ws_server *server = config->server;
 	if (read_keys(r, err)) {
-		r->cache = server->is_grpc ? ws_grpc_cache_open(&server->rpc, server->instance, a)
+		r->cache = server->is_grpc ? ws_grpc_cache_open(&server->rpc, server->config.instance, a)
 								   : ws_http_cache_open(server, a, err);
 	}
 	if (!r->cache) {

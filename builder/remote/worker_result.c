@@ -88,14 +88,6 @@ is_whole(const ws_item_list *items, size_t place)
 	return place > 0 && items->at[place].came == WS_CAME_WHOLE;
 }
 
-static void
-read_text(const ws_item_list *items, size_t place, struct ws_buf *text)
-{
-	if (is_whole(items, place)) {
-		ws_fs_read_at_most(items->at[place].path, WS_LONGEST_REPORT, text, NULL);
-	}
-}
-
 /* True if the files that were read outside of trees are equal on this host. */
 static bool
 is_same_host(const struct ws_report *report, const struct ws_action *action, struct ws_names *names,
@@ -154,6 +146,12 @@ accept_output(const struct ws_worker_result *files, const ws_item_list *items, s
 	const char *name = action->outputs[index], *made = ws_map_get(&report->made, name);
 	const Reapi__Digest *kept_there = files->kept_there[index];
 	size_t place = files->outputs[index];
+	if (files->too_large == name) {
+		ws_err_set(err, WS_ERR_BUILD,
+			"'%s' failed: its output '%s' has more than %llu GiB on the worker", action->subject,
+			name, (unsigned long long)(LARGEST_OUTPUT >> 30));
+		return WS_WORKER_RESULT_WRONG;
+	}
 	if (place == 0 && !kept_there) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
 			action->subject, action->tool.name, name);
@@ -177,27 +175,6 @@ accept_output(const struct ws_worker_result *files, const ws_item_list *items, s
 		: WS_WORKER_RESULT_WRONG;
 }
 
-static enum ws_worker_result_state
-accept_outputs(const struct ws_worker_result *files, const ws_item_list *items,
-	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
-	struct ws_done *done, struct ws_err *err)
-{
-	const struct ws_action *action = job->action;
-	if (files->too_large) {
-		ws_err_set(err, WS_ERR_BUILD,
-			"'%s' failed: its output '%s' has more than %llu GiB on the worker", action->subject,
-			files->too_large, (unsigned long long)(LARGEST_OUTPUT >> 30));
-		return WS_WORKER_RESULT_WRONG;
-	}
-	done->outputs = WS_NEW_N(job->a, struct ws_digest, action->output_count);
-	done->sizes = WS_NEW_N(job->a, uint64_t, action->output_count);
-	enum ws_worker_result_state home = WS_WORKER_RESULT_WHOLE;
-	for (size_t i = 0; i < action->output_count && home == WS_WORKER_RESULT_WHOLE; i++) {
-		home = accept_output(files, items, i, report, job, store, done, err);
-	}
-	return home;
-}
-
 const char *
 ws_worker_first_error(const struct ws_item *item, struct ws_arena *a)
 {
@@ -209,18 +186,6 @@ ws_worker_first_error(const struct ws_item *item, struct ws_arena *a)
 	line = ws_str_trim(ws_str_cut(&line, '\n'));
 	line.n = line.n < 300 ? line.n : 300;
 	return line.n ? ws_str_copy(line, a) : "it left no report";
-}
-
-static enum ws_worker_result_state
-has_no_report(const struct ws_worker_result *files, const ws_item_list *items,
-	const struct ws_job *job, struct ws_err *err)
-{
-	if (files->report > 0) {
-		return WS_WORKER_RESULT_LOST;
-	}
-	ws_err_set(err, WS_ERR_BUILD, "'%s': the worker could not run it: %s", job->action->subject,
-		ws_worker_first_error(&items->at[files->stderr_text], job->a));
-	return WS_WORKER_RESULT_NOT_RUN;
 }
 
 static void
@@ -246,20 +211,34 @@ static const struct ws_item *
 find_unwritable(
 	const struct ws_worker_result *files, const ws_item_list *items, const struct ws_action *action)
 {
-	const struct ws_item *kept = items->at[files->report].ours ? &items->at[files->report]
-		: items->at[files->log].ours                           ? &items->at[files->log]
-															   : NULL;
-	for (size_t i = 0; i < action->output_count && !kept; i++) {
-		kept = items->at[files->outputs[i]].ours ? &items->at[files->outputs[i]] : NULL;
+	for (size_t i = 0; i < action->output_count + 2; i++) {
+		size_t place = i == 0 ? files->report : i == 1 ? files->log : files->outputs[i - 2];
+		if (items->at[place].ours) {
+			return &items->at[place];
+		}
 	}
-	return kept;
+	return NULL;
 }
 
-/* WHOLE if the report is about this action, on a host that may run it. */
+/* WHOLE if there is a report about this action, on a host that may run it. */
 static enum ws_worker_result_state
-check_report(const struct ws_worker_result *files, const struct ws_report *report,
-	const struct ws_job *job, struct ws_err *err)
+read_report(const struct ws_worker_result *files, const ws_item_list *items,
+	const struct ws_job *job, struct ws_report *report, struct ws_err *err)
 {
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (files->report == 0) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker could not run it: %s", job->action->subject,
+			ws_worker_first_error(&items->at[files->stderr_text], job->a));
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
+	if (!is_whole(items, files->report)) {
+		return WS_WORKER_RESULT_LOST;
+	}
+	ws_fs_read_at_most(items->at[files->report].path, WS_LONGEST_REPORT, &text, NULL);
+	if (!ws_report_read(ws_buf_str(&text), job->a, report, err)) {
+		ws_err_wrap(err, "'%s': the worker's report", job->action->subject);
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
 	if (!report->order || strcmp(report->order, files->order) != 0) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's report is about another command",
 			job->action->subject);
@@ -284,22 +263,13 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 	const struct ws_job *job, const struct ws_store *store, struct ws_names *names,
 	struct ws_done *done, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_report report;
 	const struct ws_item *kept = find_unwritable(files, items, job->action);
 	if (kept) {
 		ws_err_set(err, WS_ERR_IO, "%s", kept->failure);
 		return WS_WORKER_RESULT_WRONG;
 	}
-	if (!is_whole(items, files->report)) {
-		return has_no_report(files, items, job, err);
-	}
-	read_text(items, files->report, &text);
-	if (!ws_report_read(ws_buf_str(&text), job->a, &report, err)) {
-		ws_err_wrap(err, "'%s': the worker's report", job->action->subject);
-		return WS_WORKER_RESULT_NOT_RUN;
-	}
-	enum ws_worker_result_state state = check_report(files, &report, job, err);
+	enum ws_worker_result_state state = read_report(files, items, job, &report, err);
 	if (state != WS_WORKER_RESULT_WHOLE) {
 		return state;
 	}
@@ -329,5 +299,10 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 		const char *changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 		done->changed = changed ? changed : done->changed;
 	}
-	return accept_outputs(files, items, &report, job, store, done, err);
+	done->outputs = WS_NEW_N(job->a, struct ws_digest, job->action->output_count);
+	done->sizes = WS_NEW_N(job->a, uint64_t, job->action->output_count);
+	for (size_t i = 0; i < job->action->output_count && state == WS_WORKER_RESULT_WHOLE; i++) {
+		state = accept_output(files, items, i, &report, job, store, done, err);
+	}
+	return state;
 }

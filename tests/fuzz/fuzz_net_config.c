@@ -36,12 +36,15 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *root = fill_root(bytes, len, a);
 	const char *const vars[] = {NULL};
-	struct ws_user_env env = {vars, root, NULL};
-	struct ws_pip_config pip = ws_pip_config_read(&env, a);
+	struct ws_index_sources sources = {.env = {vars, root, NULL}};
+	struct ws_index_config config;
 	struct ws_debian_mirror mirror;
-	size_t sum = pip.index_url ? strlen(pip.index_url) : 0;
-	for (size_t i = 0; i < pip.extra_count; i++) {
-		sum += strlen(pip.extra_urls[i]);
+	size_t sum = 0;
+	if (!ws_index_config_read(&sources, a, &config, NULL)) {
+		abort();
+	}
+	for (size_t i = 0; i < config.choices[0].count; i++) {
+		sum += strlen(config.choices[0].urls[i]);
 	}
 	if (ws_debian_mirror_find(root, a, &mirror)) {
 		sum += strlen(mirror.url);

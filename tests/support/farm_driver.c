@@ -283,7 +283,7 @@ run_all(struct bench *b, const char *helper, struct ws_err *err)
 		return false;
 	}
 	struct ws_execution_config config = {.rpc = server->rpc,
-		.instance = server->instance,
+		.instance = server->config.instance,
 		.slots = b->slots,
 		.helper = helper,
 		.store = &b->store,

@@ -24,12 +24,6 @@ joined(struct ws_index_list list, struct ws_arena *a)
 	return ws_arena_strdup(a, ws_buf_text(&b));
 }
 
-static const char *
-words(const char *const *at, size_t count, struct ws_arena *a)
-{
-	return joined((struct ws_index_list){at, count, false}, a);
-}
-
 WS_TEST(the_nearest_source_of_a_role_counts)
 {
 	const char *const options[] = {
@@ -65,15 +59,21 @@ WS_TEST(the_nearest_source_of_a_role_counts)
 	assert_string_equal(config.choices[0].from, "--index");
 }
 
-/* The default role with these variables and the present files. */
-static const char *
-default_with(const char *root, const char *const *vars, const char **from, struct ws_arena *a)
+static struct ws_index_config
+read_from(const char *root, const char *const *vars, struct ws_arena *a)
 {
 	struct ws_index_sources sources = {.env = {vars, root, NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
-	assert_true(config.count > 0);
+	return config;
+}
+
+/* The default role with these variables and the present files. */
+static const char *
+default_with(const char *root, const char *const *vars, const char **from, struct ws_arena *a)
+{
+	struct ws_index_config config = read_from(root, vars, a);
 	*from = config.choices[0].from;
 	return joined(ws_index_config_list(&config, "default", a), a);
 }
@@ -148,49 +148,57 @@ WS_TEST(prebuilt_wheels_may_lie_in_a_folder)
 /* cli/net_oracle.bats compares the same with pip's own parser. */
 WS_TEST(pip_files_override_in_pips_order)
 {
+	static const struct {
+		const char *path, *text; /* a file that is written first; NULL: none */
+		const char *variable;    /* NULL: none */
+		const char *wanted, *from, *cert;
+	} steps[] = {
+		{"/xdg1/pip/pip.conf", "[global]\nindex-url = https://xdg1/\n", NULL, "https://xdg1/",
+			"/xdg1/pip/pip.conf", NULL},
+		{"/xdg2/pip/pip.conf", "[global]\nindex-url = https://xdg2/\n", NULL, "https://xdg2/",
+			"/xdg2/pip/pip.conf", NULL},
+		{"/etc/pip.conf", "[global]\nindex-url = https://etc/\ncert = /etc/ca.pem\n", NULL,
+			"https://etc/", "/etc/pip.conf", "/etc/ca.pem"},
+		{"/home/me/.pip/pip.conf", "[global]\nindex-url = https://old/\n", NULL, "https://old/",
+			"/home/me/.pip/pip.conf", "/etc/ca.pem"},
+		{"/home/me/.config/pip/pip.conf", "[global]\nindex-url = https://new/\n", NULL,
+			"https://new/", "/home/me/.config/pip/pip.conf", "/etc/ca.pem"},
+		{"/venv/pip.conf", "[global]\nindex-url = https://venv/\n", "VIRTUAL_ENV=/venv",
+			"https://venv/", "/venv/pip.conf", "/etc/ca.pem"},
+		/* A section of the command beats [global], wherever it stands. */
+		{"/xdg1/pip/pip.conf", "[install]\nindex-url = https://install/\n", "VIRTUAL_ENV=/venv",
+			"https://install/", "/xdg1/pip/pip.conf", "/etc/ca.pem"},
+		{"/xdg1/pip/pip.conf", "", NULL, "https://new/", "/home/me/.config/pip/pip.conf",
+			"/etc/ca.pem"},
+		/* A named file comes last, and its being there hides the user's. */
+		{"/named", "[global]\ncert = /named.pem\n", "PIP_CONFIG_FILE=/named", "https://etc/",
+			"/etc/pip.conf", "/named.pem"},
+		{NULL, NULL, "PIP_CONFIG_FILE=/nonexistent", "https://new/",
+			"/home/me/.config/pip/pip.conf", "/etc/ca.pem"},
+		{NULL, NULL, "PIP_CONFIG_FILE=/dev/null", WS_DEFAULT_INDEX, "pip's default", NULL},
+		{NULL, NULL, "XDG_CONFIG_HOME=/elsewhere", "https://old/", "/home/me/.pip/pip.conf",
+			"/etc/ca.pem"},
+		{NULL, NULL, "PIP_INDEX_URL=https://env/", "https://env/", "PIP_INDEX_URL", "/etc/ca.pem"},
+		{NULL, NULL, "PIP_INDEX_URL=", "https://new/", "/home/me/.config/pip/pip.conf",
+			"/etc/ca.pem"},
+	};
 	const char *root = ws_test_dir(a);
-	const char *vars[8] = {"HOME=/home/me", "XDG_CONFIG_DIRS=/xdg1:/xdg2", NULL};
-	struct ws_user_env env = {vars, root, NULL};
-	put(root, "/xdg1/pip/pip.conf", "[global]\nindex-url = https://xdg1/\n", a);
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://xdg1/");
-	put(root, "/xdg2/pip/pip.conf", "[global]\nindex-url = https://xdg2/\n", a);
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://xdg2/");
-	put(root, "/etc/pip.conf", "[global]\nindex-url = https://etc/\ncert = /etc/ca.pem\n", a);
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://etc/");
-	put(root, "/home/me/.pip/pip.conf", "[global]\nindex-url = https://old/\n", a);
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://old/");
-	put(root, "/home/me/.config/pip/pip.conf", "[global]\nindex-url = https://new/\n", a);
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://new/");
-	put(root, "/venv/pip.conf", "[global]\nindex-url = https://venv/\n", a);
-	vars[2] = "VIRTUAL_ENV=/venv";
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://venv/");
-	/* A section of the command beats [global], wherever it stands. */
-	put(root, "/xdg1/pip/pip.conf", "[install]\nindex-url = https://install/\n", a);
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://install/");
-	assert_string_equal(ws_pip_config_read(&env, a).index_from, "/xdg1/pip/pip.conf");
-	put(root, "/xdg1/pip/pip.conf", "", a);
-	/* A named file comes last, and its being there hides the user's. */
-	put(root, "/named", "[global]\ncert = /named.pem\n", a);
-	vars[2] = "PIP_CONFIG_FILE=/named";
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://etc/");
-	assert_string_equal(ws_pip_config_read(&env, a).cert, "/named.pem");
-	vars[2] = "PIP_CONFIG_FILE=/nonexistent";
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://new/");
-	vars[2] = "PIP_CONFIG_FILE=/dev/null";
-	assert_null(ws_pip_config_read(&env, a).index_url);
-	vars[2] = "XDG_CONFIG_HOME=/elsewhere";
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://old/");
-	vars[3] = "PIP_INDEX_URL=https://env/";
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://env/");
-	vars[3] = "PIP_INDEX_URL=";
-	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://old/");
+	for (size_t i = 0; i < WS_LEN(steps); i++) {
+		const char *const vars[] = {
+			"HOME=/home/me", "XDG_CONFIG_DIRS=/xdg1:/xdg2", steps[i].variable, NULL};
+		if (steps[i].path) {
+			put(root, steps[i].path, steps[i].text, a);
+		}
+		struct ws_index_config config = read_from(root, vars, a);
+		assert_string_equal(config.choices[0].urls[0], steps[i].wanted);
+		assert_string_equal(config.choices[0].from, steps[i].from);
+		assert_true(ws_same(config.ca_path, steps[i].cert));
+	}
 }
 
 WS_TEST(pip_files_are_configparsers)
 {
 	const char *root = ws_test_dir(a);
-	const char *const vars[] = {NULL};
-	struct ws_user_env env = {vars, root, NULL};
 	put(root, "/etc/pip.conf",
 		"# a comment\n"
 		"index-url = https://nowhere/\n"
@@ -208,12 +216,11 @@ WS_TEST(pip_files_are_configparsers)
 		"index-url = https://other/\n"
 		"cert=/x\n",
 		a);
-	struct ws_pip_config config = ws_pip_config_read(&env, a);
-	assert_string_equal(config.index_url, "https://me:pw@a/simple");
-	assert_string_equal(
-		words(config.extra_urls, config.extra_count, a), "https://b/ https://c/ https://d/");
-	assert_null(config.cert);
-	assert_string_equal(config.extra_from, "/etc/pip.conf");
+	struct ws_index_config config = read_from(root, NULL, a);
+	assert_string_equal(joined(ws_index_config_list(&config, NULL, a), a),
+		"https://me:pw@a/simple https://b/ https://c/ https://d/");
+	assert_string_equal(config.choices[0].from, "/etc/pip.conf");
+	assert_null(config.ca_path);
 }
 
 WS_TEST(uv_is_asked_by_its_variables)
@@ -242,23 +249,20 @@ WS_TEST(a_uv_toml_is_not_read)
 {
 	const char *root = ws_test_dir(a);
 	const char *vars[] = {"HOME=/home/me", NULL, NULL};
-	struct ws_index_sources sources = {.env = {vars, root, NULL}};
-	struct ws_index_config config;
-	struct ws_err err;
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	struct ws_index_config config = read_from(root, vars, a);
 	assert_null(config.unread);
 	put(root, "/etc/uv/uv.toml", "index = [{url = \"https://inline/\", default = true}]\n", a);
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	config = read_from(root, vars, a);
 	assert_string_equal(config.unread, "/etc/uv/uv.toml");
 	assert_string_equal(config.choices[0].urls[0], WS_DEFAULT_INDEX);
 	put(root, "/home/me/.config/uv/uv.toml", "", a);
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	config = read_from(root, vars, a);
 	assert_string_equal(config.unread, "/home/me/.config/uv/uv.toml");
 	static const char *const others[] = {
 		"UV_NO_CONFIG=1", "UV_DEFAULT_INDEX=https://u/", "PIP_INDEX_URL=https://p/"};
 	for (size_t i = 0; i < WS_LEN(others); i++) {
 		vars[1] = others[i];
-		assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+		config = read_from(root, vars, a);
 		assert_null(config.unread);
 	}
 }
@@ -269,12 +273,10 @@ WS_TEST(broken_files_end)
 		"index-url = ", "index-url = \"", "extra-index-url = [", "extra-index-url = ['",
 		"extra-index-url = [1, 2", "[[index]]\nurl = [", "#",
 		"\n\n=\n=", "extra-index-url = [ [ ["};
-	const char *const vars[] = {NULL};
 	for (size_t i = 0; i < WS_LEN(texts); i++) {
 		const char *root = ws_test_dir(a);
-		struct ws_user_env env = {vars, root, NULL};
 		put(root, "/etc/pip.conf", texts[i], a);
-		ws_pip_config_read(&env, a);
+		read_from(root, NULL, a);
 	}
 }
 
@@ -283,28 +285,24 @@ WS_TEST(trust_is_what_pip_and_curl_would_trust)
 	const char *root = ws_test_dir(a);
 	put(root, "/etc/pip.conf", "[global]\ncert = /pip.pem\n", a);
 	const char *vars[] = {"SSL_CERT_DIR=/certs", NULL, NULL, NULL, NULL, NULL, NULL};
-	struct ws_index_sources sources = {.env = {vars, root, NULL}};
-	struct ws_index_config config;
-	struct ws_err err;
 	static const char *const steps[][3] = {
 		{"CURL_CA_BUNDLE=/c", "/c", "CURL_CA_BUNDLE"},
 		{"SSL_CERT_FILE=/s", "/s", "SSL_CERT_FILE"},
 		{"REQUESTS_CA_BUNDLE=/r", "/r", "REQUESTS_CA_BUNDLE"},
 		{"PIP_CERT=/p", "/p", "PIP_CERT"},
 	};
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	struct ws_index_config config = read_from(root, vars, a);
 	assert_string_equal(config.ca_path, "/pip.pem");
 	assert_string_equal(config.ca_from, "/etc/pip.conf");
 	assert_null(config.netrc_path);
 	for (size_t i = 0; i < WS_LEN(steps); i++) {
 		vars[i + 1] = steps[i][0];
-		assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+		config = read_from(root, vars, a);
 		assert_string_equal(config.ca_path, steps[i][1]);
 		assert_string_equal(config.ca_from, steps[i][2]);
 	}
 	const char *const plain[] = {"SSL_CERT_DIR=/certs", "NETRC=/n", NULL};
-	sources.env = (struct ws_user_env){plain, ws_test_dir(a), NULL};
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	config = read_from(ws_test_dir(a), plain, a);
 	assert_string_equal(config.ca_path, "/certs");
 	assert_string_equal(config.netrc_path, "/n");
 }
@@ -313,16 +311,13 @@ WS_TEST(where_debians_certificates_are_not_the_distributions_are_trusted)
 {
 	const char *root = ws_test_dir(a);
 	const char *const vars[] = {NULL};
-	struct ws_index_sources sources = {.env = {vars, root, NULL}};
-	struct ws_index_config config;
-	struct ws_err err;
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	struct ws_index_config config = read_from(root, vars, a);
 	assert_null(config.ca_path);
 	put(root, "/etc/pki/tls/certs/ca-bundle.crt", "", a);
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	config = read_from(root, vars, a);
 	assert_string_equal(
 		config.ca_path, ws_arena_printf(a, "%s/etc/pki/tls/certs/ca-bundle.crt", root));
 	put(root, "/etc/ssl/certs/ca-certificates.crt", "", a);
-	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	config = read_from(root, vars, a);
 	assert_null(config.ca_path);
 }
