@@ -123,15 +123,18 @@ print_get(
 }
 
 static bool
-print_pip(struct ws_arena *a)
+print_pip(struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_user_env env = {(const char *const *)environ, "", NULL};
-	struct ws_pip_config pip = ws_pip_config_read(&env, a);
-	printf("%s\n", pip.index_url ? pip.index_url : "-");
-	for (size_t i = 0; i < pip.extra_count; i++) {
-		printf("%s\n", pip.extra_urls[i]);
+	struct ws_index_sources sources = {.env = {(const char *const *)environ, "", NULL}};
+	struct ws_index_config config;
+	if (!ws_index_config_read(&sources, a, &config, err)) {
+		return false;
 	}
-	printf("%s\n", pip.cert ? pip.cert : "-");
+	for (size_t i = 0; i < config.choices[0].count; i++) {
+		const char *url = config.choices[0].urls[i];
+		printf("%s\n", strcmp(url, WS_DEFAULT_INDEX) == 0 ? "-" : url);
+	}
+	printf("%s\n", config.ca_path ? config.ca_path : "-");
 	return true;
 }
 
@@ -149,7 +152,7 @@ main(int argc, char **argv)
 	} else if (ok && argc == 5 && strcmp(argv[1], "get") == 0) {
 		ok = print_get(&p, argv[2], argv[3], argv[4], &err);
 	} else if (ok && argc == 2 && strcmp(argv[1], "pip") == 0) {
-		ok = print_pip(a);
+		ok = print_pip(a, &err);
 	} else if (ok) {
 		ok = ws_err_set(
 			&err, WS_ERR_USAGE, "net_probe wheels PACKAGE VERSION | tail PACKAGE FILE BYTES");

@@ -7,5 +7,6 @@ from pip._internal.models.index import PyPI
 values = create_command("install").parser.get_default_values()
 print("-" if values.index_url == PyPI.simple_url else values.index_url)
 for url in values.extra_index_urls:
-    print(url)
+    if "://" in url:  # folders are left to pip
+        print(url)
 print(values.cert or "-")
