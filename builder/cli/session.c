@@ -118,10 +118,9 @@ ws_session_debian_mirror(const struct ws_session *s, const char **from)
 		*from = s->user.path;
 		return s->user.debian_mirror;
 	}
-	/* Ubuntu's archive has other files than the kits name. */
-	bool serves = ws_debian_mirror_find("", s->a, &mirror) && !mirror.is_ubuntu;
-	*from = serves ? mirror.file : NULL;
-	return serves ? mirror.url : NULL;
+	ws_debian_mirror_find("", s->a, &mirror);
+	*from = mirror.url ? mirror.file : NULL;
+	return mirror.url;
 }
 
 bool

@@ -31,21 +31,6 @@ print_error(const struct ws_err *err)
 	return false;
 }
 
-/* A file that differs from the order; NULL: none. */
-static const char *
-other_file(const struct ws_action *action)
-{
-	for (size_t i = 0; i < action->host_file_count; i++) {
-		const struct ws_host_file *file = &action->host_files[i];
-		struct ws_digest digest;
-		if (!ws_digest_file(file->path, &digest, NULL, NULL)
-			|| !ws_digest_is(&digest, file->digest)) {
-			return file->path;
-		}
-	}
-	return NULL;
-}
-
 /* Like ws_work_prepare; inputs are in place. */
 static bool
 prepare_folder(
@@ -131,25 +116,6 @@ trace_reads(const struct ws_action *action, const char *work, const char *log,
 	return true;
 }
 
-/* Lists the outputs that the command wrote. */
-static bool
-list_made(const struct ws_action *action, const char *work, struct ws_arena *a,
-	struct ws_report *report, struct ws_err *err)
-{
-	for (size_t i = 0; i < action->output_count; i++) {
-		const char *path = ws_path_join(a, work, action->outputs[i], NULL);
-		struct ws_digest digest;
-		if (access(path, F_OK) < 0) {
-			continue;
-		}
-		if (!ws_digest_file(path, &digest, NULL, err)) {
-			return false;
-		}
-		ws_map_put(&report->made, action->outputs[i], ws_arena_strdup(a, digest.hex), a);
-	}
-	return true;
-}
-
 static bool
 carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a,
 	struct ws_report *report, struct ws_err *err)
@@ -160,34 +126,39 @@ carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a
 	if (log < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", log_path);
 	}
+	for (size_t i = 0; i < action->host_file_count; i++) {
+		const struct ws_host_file *file = &action->host_files[i];
+		struct ws_digest digest;
+		if (!ws_digest_file(file->path, &digest, NULL, NULL)
+			|| !ws_digest_is(&digest, file->digest)) {
+			report->differs = file->path;
+			return true;
+		}
+	}
 	int64_t started_file_ns;
-	report->differs = other_file(action);
-	return report->differs
-		|| (prepare_folder(action, work, a, err)
-			&& run_command(action, work, log, a, report, &started_file_ns, err)
-			&& trace_reads(action, work, log_path, started_file_ns, a, report, err)
-			&& list_made(action, work, a, report, err));
+	if (!prepare_folder(action, work, a, err)
+		|| !run_command(action, work, log, a, report, &started_file_ns, err)
+		|| !trace_reads(action, work, log_path, started_file_ns, a, report, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *path = ws_path_join(a, work, action->outputs[i], NULL);
+		struct ws_digest digest;
+		if (access(path, F_OK) < 0) {
+			continue; /* the command did not write it */
+		}
+		if (!ws_digest_file(path, &digest, NULL, err)) {
+			return false;
+		}
+		ws_map_put(&report->made, action->outputs[i], ws_arena_strdup(a, digest.hex), a);
+	}
+	return true;
 }
 
 /* ---- reports about the host ---- */
 
 /* This program gets no PATH: use that of a login, and of actions. */
 #define PATH "/usr/local/bin:/usr/bin:/bin"
-
-static void
-report_name(const char *name, struct ws_report *report, struct ws_arena *a)
-{
-	struct stat status;
-	struct ws_digest digest;
-	if (lstat(name, &status) == 0 && S_ISDIR(status.st_mode)) {
-		*ws_vec_push(&report->reads.folders, a) = name;
-	} else if (stat(name, &status) < 0 || !S_ISREG(status.st_mode)) {
-		*ws_vec_push(&report->reads.absent, a) = name;
-	} else if (ws_digest_file(name, &digest, NULL, NULL)) {
-		*ws_vec_push(&report->reads.files, a) = name;
-		ws_map_put(&report->outside, name, ws_arena_strdup(a, digest.hex), a);
-	}
-}
 
 static bool
 report_names(struct ws_arena *a, struct ws_err *err)
@@ -199,7 +170,17 @@ report_names(struct ws_arena *a, struct ws_err *err)
 	}
 	struct ws_str rest = ws_buf_str(&names);
 	while (rest.s && rest.n > 0) {
-		report_name(ws_str_copy(ws_str_cut(&rest, '\n'), a), &report, a);
+		const char *name = ws_str_copy(ws_str_cut(&rest, '\n'), a);
+		struct stat status;
+		struct ws_digest digest;
+		if (lstat(name, &status) == 0 && S_ISDIR(status.st_mode)) {
+			*ws_vec_push(&report.reads.folders, a) = name;
+		} else if (stat(name, &status) < 0 || !S_ISREG(status.st_mode)) {
+			*ws_vec_push(&report.reads.absent, a) = name;
+		} else if (ws_digest_file(name, &digest, NULL, NULL)) {
+			*ws_vec_push(&report.reads.files, a) = name;
+			ws_map_put(&report.outside, name, ws_arena_strdup(a, digest.hex), a);
+		}
 	}
 	ws_report_write(&report, &text);
 	return ws_fs_write(WS_REMOTE_REPORT, text.data, text.len, 0644, err);
@@ -220,27 +201,11 @@ macro(struct ws_str lines, const char *name, struct ws_arena *a)
 	return ws_str_of("");
 }
 
-/* The version of glibc's headers, which compilations see. */
-static const char *
-ask_glibc(const struct ws_hostcc *cc, struct ws_arena *a)
-{
-	const char *const argv[] = {
-		cc->path, "-E", "-dM", "-include", "features.h", "-x", "c", "/dev/null", NULL};
-	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ws_child_ask(&(struct ws_child_order){.argv = argv}, &answer, NULL)) {
-		return "";
-	}
-	struct ws_str major = macro(ws_buf_str(&answer), "__GLIBC__", a);
-	struct ws_str minor = macro(ws_buf_str(&answer), "__GLIBC_MINOR__", a);
-	return major.n && minor.n
-		? ws_arena_printf(a, "%.*s.%.*s", (int)major.n, major.s, (int)minor.n, minor.s)
-		: "";
-}
-
 static bool
 report_compilers(struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_BUF struct ws_buf macros = {0};
 	struct ws_compiler_list host = {.glibc = ""};
 	ws_hostcc_list listed = {0};
 	ws_hostcc_list_all(NULL, "", PATH, NULL, a, &listed);
@@ -250,18 +215,18 @@ report_compilers(struct ws_arena *a, struct ws_err *err)
 			*ws_vec_push(&host.compilers, a) = listed.at[i];
 		}
 	}
-	if (host.compilers.len > 0) {
-		host.glibc = ask_glibc(&host.compilers.at[0], a);
+	/* The version of glibc's headers, which compilations see. */
+	const char *const argv[] = {host.compilers.len > 0 ? host.compilers.at[0].path : NULL, "-E",
+		"-dM", "-include", "features.h", "-x", "c", "/dev/null", NULL};
+	if (argv[0] && ws_child_ask(&(struct ws_child_order){.argv = argv}, &macros, NULL)) {
+		struct ws_str major = macro(ws_buf_str(&macros), "__GLIBC__", a);
+		struct ws_str minor = macro(ws_buf_str(&macros), "__GLIBC_MINOR__", a);
+		if (major.n && minor.n) {
+			host.glibc = ws_arena_printf(a, "%.*s.%.*s", WS_STR_ARGS(major), WS_STR_ARGS(minor));
+		}
 	}
 	ws_compiler_list_write(&host, &text);
 	return ws_fs_write(WS_REMOTE_HOST, text.data, text.len, 0644, err);
-}
-
-static bool
-report_host(bool whole, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return report_names(a, err) && (!whole || report_compilers(a, err));
 }
 
 /* ---- a ledger without memory: the real one would add SQLite to every action ---- */
@@ -289,17 +254,16 @@ ws_ledger_note_answer(struct ws_ledger *ledger WS_UNUSED, const char *key WS_UNU
 int
 main(int argc, char **argv)
 {
-	if (argc > 1) {
-		struct ws_err err = {0};
-		return report_host(strcmp(argv[1], WS_REMOTE_PROBE) == 0, &err) || print_error(&err)
-			? 0
-			: NOT_RUN;
-	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_err err = {0};
+	if (argc > 1) {
+		bool whole = strcmp(argv[1], WS_REMOTE_PROBE) == 0;
+		bool reported = report_names(a, &err) && (!whole || report_compilers(a, &err));
+		return reported || print_error(&err) ? 0 : NOT_RUN;
+	}
 	WS_AUTO_BUF struct ws_buf order = {0};
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_FREE char *folder = realpath(".", NULL);
-	struct ws_err err = {0};
 	struct ws_report report = {0};
 	struct ws_action *action = NULL;
 	struct ws_digest digest;

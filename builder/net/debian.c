@@ -2,91 +2,54 @@
 #include "net/debian.h"
 
 #include "base/fs.h"
+#include "base/user_env.h"
 #include "net/url.h"
 
 #include <strings.h>
 
-/* The fields that identify the owner of an archive. */
-struct entry {
-	struct ws_str types, uris, suites, components, signed_by;
-	bool disabled;
-};
+/* The fields that identify the owner of an archive; "" where absent. */
+enum field { TYPES, URIS, SUITES, COMPONENTS, SIGNED_BY, ENABLED, FIELDS };
 
 struct search {
 	const char *root;
 	const char *file; /* being read */
-	struct ws_debian_mirror best;
-	unsigned weight; /* of best; 0: none yet */
+	const char *entry[FIELDS];
+	struct ws_debian_mirror best; /* without URL: Ubuntu's */
+	unsigned weight;              /* of best; 0: none yet */
 	struct ws_arena *a;
 };
 
-/* Cuts the first word off. */
-static struct ws_str
-cut_word(struct ws_str *rest)
-{
-	*rest = ws_str_trim(*rest);
-	if (rest->n == 0) {
-		return (struct ws_str){0};
-	}
-	size_t n = 0;
-	while (n < rest->n && !strchr(" \t\r\n", rest->s[n])) {
-		n++;
-	}
-	struct ws_str word = {rest->s, n};
-	*rest = (struct ws_str){rest->s + n, rest->n - n};
-	return word;
-}
-
 static bool
-has_word(struct ws_str words, const char *word)
+has_word(const struct search *s, enum field field, const char *word)
 {
-	for (struct ws_str next = cut_word(&words); next.n > 0; next = cut_word(&words)) {
-		if (ws_str_is(next, word)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool
-holds(struct ws_str text, const char *part)
-{
-	return text.n > 0 && memmem(text.s, text.n, part, strlen(part)) != NULL;
-}
-
-/* The path of a URL has this folder: "/debian" or "/mirror/debian/2025", not "/debian-security". */
-static bool
-has_folder(const char *url, const char *folder)
-{
-	struct ws_str rest = ws_str_of(strstr(url, "://"));
-	for (unsigned depth = 0; rest.s; depth++) {
-		if (ws_str_is(ws_str_cut(&rest, '/'), folder) && depth > 2) {
-			return true;
-		}
-	}
-	return false;
+	size_t count;
+	const char *const *words = ws_user_env_words(s->entry[field], s->a, &count);
+	return ws_is_among(word, words, count);
 }
 
 /* How certain it is that this is the distribution's own archive; 0: it is not. A third party may
  * use a folder "debian" too, but then says so by its keyring or lies deeper. */
 static unsigned
-weigh(const struct entry *e, const char *url, const char *name)
+weigh(const struct search *s, const char *url, const char *name)
 {
-	char keyring[64];
-	snprintf(keyring, sizeof(keyring), "%s-archive-keyring", name);
-	bool ours = holds(e->signed_by, keyring);
-	if (!has_folder(url, name) || !has_word(e->components, "main") || (e->signed_by.n > 0 && !ours)
-		|| holds(e->suites, "-security") || strstr(url, "-security")) {
+	const char *keyring = ws_arena_printf(s->a, "%s-archive-keyring", name);
+	bool ours = strstr(s->entry[SIGNED_BY], keyring);
+	if (!has_word(s, COMPONENTS, "main") || (s->entry[SIGNED_BY][0] && !ours)
+		|| strstr(s->entry[SUITES], "-security") || strstr(url, "-security")) {
 		return 0;
 	}
-	char top[64];
-	snprintf(top, sizeof(top), "/%s", name);
+	/* The path has this folder: "/debian" or "/mirror/debian/2025", not "/debian-security". */
 	const char *path = strchr(strstr(url, "://") + 3, '/');
-	return 1u + (ours ? 2u : 0u) + (path && strcmp(path, top) == 0 ? 1u : 0u);
+	struct ws_str rest = ws_str_of(path);
+	bool has_folder = false;
+	while (rest.s && !has_folder) {
+		has_folder = ws_str_is(ws_str_cut(&rest, '/'), name);
+	}
+	return has_folder ? 1u + (ours ? 2u : 0u) + (strcmp(path + 1, name) == 0 ? 1u : 0u) : 0;
 }
 
 static void
-consider(struct search *s, const struct entry *e, const char *text)
+consider(struct search *s, const char *text)
 {
 	struct ws_url parsed;
 	char *url = ws_arena_strdup(s->a, text);
@@ -98,146 +61,119 @@ consider(struct search *s, const struct entry *e, const char *text)
 	}
 	static const char *const names[] = {"debian", "ubuntu"};
 	for (size_t i = 0; i < WS_LEN(names); i++) {
-		unsigned weight = weigh(e, url, names[i]);
+		unsigned weight = weigh(s, parsed.plain, names[i]);
 		if (weight > s->weight) {
 			s->weight = weight;
-			s->best = (struct ws_debian_mirror){url, i == 1, s->file};
+			s->best = (struct ws_debian_mirror){i == 0 ? url : NULL, s->file};
 		}
 	}
 }
 
-/* "mirror+file:/etc/apt/mirrors/debian.list" names a list of mirrors, as cloud images do. */
-static void
-consider_list(struct search *s, const struct entry *e, struct ws_str path)
+/* A file of apt; NULL if it cannot be read. */
+static char *
+read_file(const struct search *s, const char *path)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *full = ws_arena_printf(s->a, "%s%.*s", s->root, WS_STR_ARGS(path));
-	if (!ws_fs_read_at_most(full, 1 << 20, &text, NULL)) {
-		return;
-	}
-	struct ws_str rest = ws_buf_str(&text);
-	while (rest.s) {
-		struct ws_str line = ws_str_cut(&rest, '\n');
-		struct ws_str word = cut_word(&line);
-		if (word.n > 0 && word.s[0] != '#') {
-			consider(s, e, ws_str_copy(word, s->a));
-		}
-	}
+	const char *full = ws_arena_printf(s->a, "%s%s", s->root, path);
+	return ws_fs_read_at_most(full, 1 << 20, &text, NULL) ? ws_buf_copy(&text, s->a) : NULL;
 }
 
 static void
-read_entry(struct search *s, const struct entry *e)
+end_entry(struct search *s)
 {
-	if (e->disabled || !has_word(e->types, "deb")) {
-		return;
-	}
 	static const char list[] = "mirror+file:";
-	struct ws_str uris = e->uris;
-	for (struct ws_str uri = cut_word(&uris); uri.n > 0; uri = cut_word(&uris)) {
-		if (uri.n > strlen(list) && memcmp(uri.s, list, strlen(list)) == 0) {
-			struct ws_str path = {uri.s + strlen(list), uri.n - strlen(list)};
-			while (path.n > 1 && path.s[0] == '/' && path.s[1] == '/') {
-				path.s++;
-				path.n--;
-			}
-			consider_list(s, e, path);
-		} else {
-			consider(s, e, ws_str_copy(uri, s->a));
+	static const char *const off[] = {"no", "false", "0"};
+	size_t count = 0;
+	const char *const *uris = ws_user_env_words(s->entry[URIS], s->a, &count);
+	bool counts = has_word(s, TYPES, "deb") && !ws_is_among(s->entry[ENABLED], off, WS_LEN(off));
+	for (size_t i = 0; i < count && counts; i++) {
+		if (!ws_starts_with(uris[i], list)) {
+			consider(s, uris[i]);
+			continue;
 		}
+		/* "mirror+file:/etc/apt/mirrors/debian.list" names a list, as cloud images do. */
+		struct ws_str rest = ws_str_of(read_file(s, uris[i] + strlen(list)));
+		while (rest.s) {
+			size_t words;
+			const char *const *mirror =
+				ws_user_env_words(ws_str_copy(ws_str_cut(&rest, '\n'), s->a), s->a, &words);
+			if (words > 0 && mirror[0][0] != '#') {
+				consider(s, mirror[0]);
+			}
+		}
+	}
+	for (size_t i = 0; i < FIELDS; i++) {
+		s->entry[i] = "";
 	}
 }
 
 /* deb [arch=amd64 signed-by=/k.gpg] http://h/debian bookworm main contrib */
 static void
-read_line(struct search *s, struct ws_str line)
-{
-	struct entry e = {.types = cut_word(&line)};
-	line = ws_str_trim(line);
-	if (line.n > 0 && line.s[0] == '[') {
-		struct ws_str options = ws_str_cut(&line, ']');
-		options = (struct ws_str){options.s + 1, options.n - 1};
-		for (struct ws_str o = cut_word(&options); o.n > 0; o = cut_word(&options)) {
-			struct ws_str name = ws_str_cut(&o, '=');
-			e.signed_by = ws_str_is(name, "signed-by") ? o : e.signed_by;
-		}
-	}
-	e.uris = cut_word(&line);
-	e.suites = cut_word(&line);
-	e.components = line;
-	read_entry(s, &e);
-}
-
-static void
 read_one_line_form(struct search *s, struct ws_str text)
 {
+	static const char key[] = "signed-by=";
 	while (text.s) {
 		struct ws_str line = ws_str_cut(&text, '\n');
-		read_line(s, ws_str_trim(ws_str_cut(&line, '#')));
-	}
-}
-
-static bool
-is_field(struct ws_str name, const char *field)
-{
-	return name.n == strlen(field) && strncasecmp(name.s, field, name.n) == 0;
-}
-
-/* The field of a stanza, with its continuation lines as they stand. Comments end it, which loses
- * what may follow them in a list; no such list is known. */
-static void
-read_field(struct entry *e, struct ws_str name, struct ws_str value)
-{
-	struct ws_str *const slots[] = {&e->types, &e->uris, &e->suites, &e->components, &e->signed_by};
-	static const char *const names[] = {"Types", "URIs", "Suites", "Components", "Signed-By"};
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		if (is_field(name, names[i])) {
-			*slots[i] = value;
+		char *rest = ws_str_copy(ws_str_cut(&line, '#'), s->a);
+		char *options = strchr(rest, '['), *end = options ? strchr(options, ']') : NULL;
+		size_t count;
+		if (options && end) {
+			*end = '\0';
+			const char *const *words = ws_user_env_words(options + 1, s->a, &count);
+			for (size_t i = 0; i < count; i++) {
+				if (ws_starts_with(words[i], key)) {
+					s->entry[SIGNED_BY] = words[i] + strlen(key);
+				}
+			}
+			memset(options, ' ', (size_t)(end + 1 - options));
 		}
-	}
-	if (is_field(name, "Enabled")) {
-		e->disabled = ws_str_is(value, "no") || ws_str_is(value, "false") || ws_str_is(value, "0");
+		const char *const *words = ws_user_env_words(rest, s->a, &count);
+		for (size_t i = 0; i < count && i <= SUITES; i++) {
+			s->entry[i] = words[i];
+		}
+		if (count > COMPONENTS) {
+			s->entry[COMPONENTS] = ws_join(words + COMPONENTS, count - COMPONENTS, " ", s->a);
+		}
+		end_entry(s);
 	}
 }
 
-static bool
-continues(struct ws_str rest)
-{
-	return rest.s && rest.n > 0 && (rest.s[0] == ' ' || rest.s[0] == '\t');
-}
-
+/* Fields with their continuation lines as they stand. Comments end a field, which loses what may
+ * follow them in a list; no such list is known. */
 static void
 read_deb822_form(struct search *s, struct ws_str text)
 {
-	struct entry e = {0};
+	static const char *const names[FIELDS] = {
+		"Types", "URIs", "Suites", "Components", "Signed-By", "Enabled"};
 	while (text.s) {
 		struct ws_str line = ws_str_cut(&text, '\n');
-		while (continues(text)) {
+		while (text.s && text.n > 0 && (text.s[0] == ' ' || text.s[0] == '\t')) {
 			struct ws_str more = ws_str_cut(&text, '\n');
 			line.n = (size_t)(more.s + more.n - line.s);
 		}
 		if (ws_str_trim(line).n == 0) {
-			read_entry(s, &e);
-			e = (struct entry){0};
-		} else if (line.s[0] != '#') {
-			struct ws_str name = ws_str_cut(&line, ':');
-			read_field(&e, ws_str_trim(name), ws_str_trim(line));
+			end_entry(s);
+			continue;
+		}
+		const char *name = ws_str_copy(ws_str_trim(ws_str_cut(&line, ':')), s->a);
+		for (size_t i = 0; i < FIELDS && name[0] != '#'; i++) {
+			if (strcasecmp(name, names[i]) == 0) {
+				s->entry[i] = ws_str_copy(ws_str_trim(line), s->a);
+			}
 		}
 	}
-	read_entry(s, &e);
+	end_entry(s);
 }
 
 static void
 read_list(struct search *s, const char *file)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_str text = ws_str_of(read_file(s, file));
 	s->file = file;
-	if (!ws_fs_read_at_most(ws_arena_printf(s->a, "%s%s", s->root, file), 1 << 20, &text, NULL)) {
-		return;
-	}
 	if (ws_ends_with(file, ".sources")) {
-		read_deb822_form(s, ws_buf_str(&text));
+		read_deb822_form(s, text);
 	} else if (ws_ends_with(file, ".list")) {
-		read_one_line_form(s, ws_buf_str(&text));
+		read_one_line_form(s, text);
 	}
 }
 
@@ -250,7 +186,7 @@ is_visible(const struct dirent *entry)
 bool
 ws_debian_mirror_find(const char *root, struct ws_arena *a, struct ws_debian_mirror *mirror)
 {
-	struct search s = {.root = root, .a = a};
+	struct search s = {.root = root, .entry = {"", "", "", "", "", ""}, .a = a};
 	read_list(&s, "/etc/apt/sources.list");
 	struct dirent **names = NULL;
 	const char *dir = ws_arena_printf(a, "%s/etc/apt/sources.list.d", root);
@@ -261,5 +197,5 @@ ws_debian_mirror_find(const char *root, struct ws_arena *a, struct ws_debian_mir
 	}
 	free(names);
 	*mirror = s.best;
-	return s.weight > 0;
+	return s.best.url != NULL;
 }

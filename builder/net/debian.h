@@ -12,13 +12,13 @@
 
 struct ws_debian_mirror {
 	const char *url;  /**< above "pool/" and "dists/", without '/' at the end */
-	bool is_ubuntu;   /**< Ubuntu's archive: the same layout, not the same files */
 	const char *file; /**< the list that names it, without root */
 };
 
 /**
  * The mirror of the distribution's main archive; the most certain one, then the first named. False:
- * there is none (no apt, or only third parties). @a root is "" or the folder that holds etc/.
+ * there is none: no apt, only third parties, or Ubuntu's archive, which has other files. @a root is
+ * "" or the folder that holds etc/.
  */
 bool ws_debian_mirror_find(const char *root, struct ws_arena *a, struct ws_debian_mirror *mirror);
 

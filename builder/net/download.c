@@ -23,55 +23,32 @@ struct partial {
 	struct ws_hasher *hasher;
 };
 
-enum partial_result {
-	PARTIAL_OPEN,
-	PARTIAL_BUSY, /* another process has it */
-	PARTIAL_FAILED,
-};
-
-/* The locked file still has this name: its last owner may have renamed it. */
-static bool
-is_current(int fd, const char *path)
-{
-	struct stat held, named;
-	return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino
-		&& held.st_dev == named.st_dev;
-}
-
-static enum partial_result
+/* LATER: another process has it. */
+static enum ws_begin
 open_locked(struct partial *p, struct ws_err *err)
 {
 	for (;;) {
 		WS_AUTO_FD int fd =
 			open(p->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+		struct stat held, named;
 		if (fd < 0) {
 			ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", p->path);
-			return PARTIAL_FAILED;
+			return WS_BEGIN_FAIL;
 		}
 		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 			if (errno == EWOULDBLOCK) {
-				return PARTIAL_BUSY;
+				return WS_BEGIN_LATER;
 			}
 			ws_err_sys(err, WS_ERR_IO, "cannot lock '%s'", p->path);
-			return PARTIAL_FAILED;
+			return WS_BEGIN_FAIL;
 		}
-		if (is_current(fd, p->path)) {
+		/* The locked file still has this name? Its last owner may have renamed it. */
+		if (fstat(fd, &held) == 0 && lstat(p->path, &named) == 0 && held.st_ino == named.st_ino
+			&& held.st_dev == named.st_dev) {
 			p->fd = ws_take_fd(&fd);
-			return PARTIAL_OPEN;
+			return WS_BEGIN_GO;
 		}
 	}
-}
-
-static bool
-hash_what_is_there(struct partial *p, struct ws_err *err)
-{
-	char chunk[65536];
-	ssize_t got;
-	while ((got = read(p->fd, chunk, sizeof(chunk))) > 0) {
-		ws_hasher_add(p->hasher, chunk, (size_t)got);
-		p->len += (uint64_t)got;
-	}
-	return got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", p->path);
 }
 
 static void
@@ -84,27 +61,34 @@ partial_close(struct partial *p)
 	}
 }
 
-static enum partial_result
+static enum ws_begin
 partial_open(struct partial *p, const char *path, struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf note = {0};
+	char chunk[65536];
+	ssize_t got;
 	*p = (struct partial){.path = path, .fd = -1};
 	p->about = ws_arena_printf(a, "%s.about", path);
-	enum partial_result result = open_locked(p, err);
-	if (result != PARTIAL_OPEN) {
+	enum ws_begin result = open_locked(p, err);
+	if (result != WS_BEGIN_GO) {
 		return result;
 	}
 	p->hasher = ws_hasher_make();
-	if (!hash_what_is_there(p, err)) {
+	while ((got = read(p->fd, chunk, sizeof(chunk))) > 0) {
+		ws_hasher_add(p->hasher, chunk, (size_t)got);
+		p->len += (uint64_t)got;
+	}
+	if (got < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", p->path);
 		partial_close(p);
-		return PARTIAL_FAILED;
+		return WS_BEGIN_FAIL;
 	}
 	/* Without the note the bytes are only harder to trust. */
 	if (p->len > 0 && ws_fs_read_at_most(p->about, sizeof(p->validator) - 1, &note, NULL)) {
 		snprintf(p->validator, sizeof(p->validator), "%.*s",
 			(int)strcspn(ws_buf_text(&note), "\r\n"), ws_buf_text(&note));
 	}
-	return PARTIAL_OPEN;
+	return WS_BEGIN_GO;
 }
 
 static bool
@@ -192,26 +176,6 @@ has_pin(const struct ws_download *file)
 	return file->sha256 && file->sha256[0];
 }
 
-static bool
-is_there(struct ws_download *file)
-{
-	return has_pin(file) && ws_fs_exists(file->path)
-		&& ws_digest_file(file->path, &file->digest, &file->got_bytes, NULL)
-		&& ws_digest_is(&file->digest, file->sha256);
-}
-
-static bool
-fail_wrong(struct fetch *f, struct ws_err *err)
-{
-	const struct ws_download *file = f->file;
-	ws_err_set(err, WS_ERR_FETCH,
-		"'%s' from '%s' is not what was pinned: expected sha256 %s, got %s", f->request.subject,
-		ws_url_shown(file->url, f->a), file->sha256, file->digest.hex);
-	ws_err_cure(err, "it was not used; the file on that server was replaced or damaged");
-	ws_err_cure(err, "if the pin is wrong, correct it; else fetch the file from another server");
-	return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
-}
-
 /* The partial file is complete: is it right? */
 static enum ws_answer
 finish(struct fetch *f, struct ws_err *err)
@@ -229,7 +193,12 @@ finish(struct fetch *f, struct ws_err *err)
 		return partial_restart(&f->partial, "", err) ? WS_ANSWER_ANEW : WS_ANSWER_FAIL;
 	}
 	partial_drop(&f->partial);
-	fail_wrong(f, err);
+	ws_err_set(err, WS_ERR_FETCH,
+		"'%s' from '%s' is not what was pinned: expected sha256 %s, got %s", f->request.subject,
+		ws_url_shown(file->url, f->a), file->sha256, file->digest.hex);
+	ws_err_cure(err, "it was not used; the file on that server was replaced or damaged");
+	ws_err_cure(err, "if the pin is wrong, correct it; else fetch the file from another server");
+	ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 	return WS_ANSWER_FAIL;
 }
 
@@ -241,45 +210,26 @@ can_resume(const struct fetch *f)
 		&& (has_pin(f->file) || f->partial.validator[0]);
 }
 
-static enum ws_begin
-ask(struct fetch *f, struct ws_err *err)
-{
-	struct ws_request *request = &f->request;
-	request->range[0] = request->if_range[0] = '\0';
-	if (can_resume(f)) {
-		snprintf(request->range, sizeof(request->range), "%" PRIu64 "-", f->partial.len);
-		snprintf(request->if_range, sizeof(request->if_range), "%s", f->partial.validator);
-		f->resumed = true;
-	} else if (f->partial.len > 0 && !partial_restart(&f->partial, "", err)) {
-		return WS_BEGIN_FAIL;
-	}
-	f->resumed = f->resumed && f->partial.len > 0;
-	request->kept_bytes = f->partial.len;
-	return WS_BEGIN_GO;
-}
-
 /* WS_BEGIN_GO: this process has locked the partial file. */
 static enum ws_begin
 acquire(struct fetch *f, struct ws_err *err)
 {
+	struct ws_download *file = f->file;
 	if (f->partial.fd >= 0) {
 		return WS_BEGIN_GO;
 	}
-	if (is_there(f->file)) {
+	if (has_pin(file) && ws_fs_exists(file->path)
+		&& ws_digest_file(file->path, &file->digest, &file->got_bytes, NULL)
+		&& ws_digest_is(&file->digest, file->sha256)) {
 		return WS_BEGIN_DONE;
 	}
-	enum partial_result result = partial_open(&f->partial, f->file->partial, f->a, err);
-	if (result == PARTIAL_BUSY && !f->waiting) {
+	enum ws_begin result = partial_open(&f->partial, file->partial, f->a, err);
+	if (result == WS_BEGIN_LATER && !f->waiting) {
 		f->waiting = true;
 		ws_events_note(f->progress.events,
 			"'%s' is being fetched by another process; waiting for it", f->request.subject);
 	}
-	static const enum ws_begin outcomes[] = {
-		[PARTIAL_OPEN] = WS_BEGIN_GO,
-		[PARTIAL_BUSY] = WS_BEGIN_LATER,
-		[PARTIAL_FAILED] = WS_BEGIN_FAIL,
-	};
-	return outcomes[result];
+	return result;
 }
 
 static enum ws_begin
@@ -297,18 +247,17 @@ begin(struct ws_request *request, struct ws_err *err)
 			return answer == WS_ANSWER_GOOD ? WS_BEGIN_DONE : WS_BEGIN_FAIL;
 		}
 	}
-	return ask(f, err);
-}
-
-/* Some servers label a gzip file as an encoding of its contents. Its bytes are unchanged. */
-static bool
-is_encoded(const struct fetch *f, const struct ws_reply *reply)
-{
-	const char *encoding = reply->encoding;
-	bool gzip = strcmp(encoding, "gzip") == 0 || strcmp(encoding, "x-gzip") == 0;
-	const char *name = ws_url_file_name(f->file->url, f->a);
-	bool is_gzip = ws_ends_with(name, "gz");
-	return encoding[0] && !(gzip && is_gzip && has_pin(f->file));
+	request->range[0] = request->if_range[0] = '\0';
+	if (can_resume(f)) {
+		snprintf(request->range, sizeof(request->range), "%" PRIu64 "-", f->partial.len);
+		snprintf(request->if_range, sizeof(request->if_range), "%s", f->partial.validator);
+		f->resumed = true;
+	} else if (f->partial.len > 0 && !partial_restart(&f->partial, "", err)) {
+		return WS_BEGIN_FAIL;
+	}
+	f->resumed = f->resumed && f->partial.len > 0;
+	request->kept_bytes = f->partial.len;
+	return WS_BEGIN_GO;
 }
 
 /* A reply to a range request: 206, for exactly the missing bytes, of the same file. */
@@ -331,7 +280,10 @@ head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *er
 		f->whole = true;
 		return WS_ANSWER_ANEW;
 	}
-	if (is_encoded(f, reply)) {
+	/* Some servers label a gzip file as an encoding of its contents. Its bytes are unchanged. */
+	bool labelled = ws_ends_with(ws_url_file_name(file->url, f->a), "gz") && has_pin(file)
+		&& (strcmp(reply->encoding, "gzip") == 0 || strcmp(reply->encoding, "x-gzip") == 0);
+	if (reply->encoding[0] && !labelled) {
 		ws_err_set(err, WS_ERR_FETCH,
 			"the server sent '%s' with an unexpected Content-Encoding '%s'", request->subject,
 			reply->encoding);

@@ -14,17 +14,15 @@
 #define REFUSAL_BYTES (4u << 10)
 #define DISCARD_BYTES (64u << 10) /* of an error page, to keep its connection in use */
 
-/* The login for one server. */
 struct login {
-	const char *origin; /* as in struct ws_url */
 	const char *user, *password;
 };
 
 struct ws_http {
 	struct ws_http_config config; /* with defaults */
 	struct ws_wire *wire;
-	WS_VEC(struct login) logins; /* of URLs requested so far, one per origin */
-	WS_VEC(const char *) silent; /* origins that did not answer an impatient session */
+	struct ws_map logins; /* of URLs requested so far: origin (struct ws_url) -> struct login */
+	struct ws_map silent; /* origins that did not answer an impatient session */
 	struct ws_arena *a;
 };
 
@@ -74,12 +72,6 @@ struct run {
 
 /* ---- the session ---- */
 
-static unsigned
-or_default(unsigned value, unsigned otherwise)
-{
-	return value ? value : otherwise;
-}
-
 struct ws_http *
 ws_http_open(const struct ws_http_config *config, struct ws_err *err)
 {
@@ -89,14 +81,14 @@ ws_http_open(const struct ws_http_config *config, struct ws_err *err)
 	}
 	struct ws_http_config *c = &http->config;
 	*c = *config;
-	c->at_once = or_default(c->at_once, 6);
-	c->first_byte_ms = or_default(c->first_byte_ms, 60000);
-	c->stall_ms = or_default(c->stall_ms, 30000);
-	c->stall_bytes = or_default(c->stall_bytes, 30u << 10);
-	c->retries = or_default(c->retries, 4);
-	c->pause_ms = or_default(c->pause_ms, 500);
-	c->longest_wait_s = or_default(c->longest_wait_s, 120);
-	c->redirects = or_default(c->redirects, 10);
+	c->at_once = c->at_once ? c->at_once : 6;
+	c->first_byte_ms = c->first_byte_ms ? c->first_byte_ms : 60000;
+	c->stall_ms = c->stall_ms ? c->stall_ms : 30000;
+	c->stall_bytes = c->stall_bytes ? c->stall_bytes : 30u << 10;
+	c->retries = c->retries ? c->retries : 4;
+	c->pause_ms = c->pause_ms ? c->pause_ms : 500;
+	c->longest_wait_s = c->longest_wait_s ? c->longest_wait_s : 120;
+	c->redirects = c->redirects ? c->redirects : 10;
 	struct ws_wire_setup setup = {c->ca_path, c->netrc_path, c->first_byte_ms};
 	if (!(http->wire = ws_wire_open(&setup, err))) {
 		free(http);
@@ -123,31 +115,12 @@ ws_http_events(const struct ws_http *http)
 	return http->config.events;
 }
 
-static bool
-is_silent(const struct ws_http *http, const char *origin)
-{
-	for (size_t i = 0; i < http->silent.len; i++) {
-		if (strcmp(http->silent.at[i], origin) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void
-note_silent(struct ws_http *http, const char *origin)
-{
-	if (!is_silent(http, origin)) {
-		*ws_vec_push(&http->silent, http->a) = ws_arena_strdup(http->a, origin);
-	}
-}
-
 bool
 ws_http_is_silent(const struct ws_http *http, const char *url)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_url parsed;
-	return ws_url_parse(url, a, &parsed, NULL) && is_silent(http, parsed.origin);
+	return ws_url_parse(url, a, &parsed, NULL) && ws_map_get(&http->silent, parsed.origin);
 }
 
 /* ---- one request ---- */
@@ -201,22 +174,16 @@ on_head(struct ws_transfer *t)
 	return x->answer == WS_ANSWER_GOOD;
 }
 
-static void
-keep_refusal(const struct exchange *x, const void *bytes, size_t len)
-{
-	struct ws_buf *to = x->request->refusal;
-	size_t room = to ? REFUSAL_BYTES - to->len : 0;
-	if (room > 0) {
-		ws_buf_add(to, bytes, len < room ? len : room);
-	}
-}
-
 static enum ws_wire_taken
 on_body(struct ws_transfer *t, const void *bytes, size_t len)
 {
 	struct exchange *x = (struct exchange *)t;
 	if (!ws_reply_is_good(&t->reply)) {
-		keep_refusal(x, bytes, len);
+		struct ws_buf *to = x->request->refusal;
+		size_t room = to ? REFUSAL_BYTES - to->len : 0;
+		if (room > 0) {
+			ws_buf_add(to, bytes, len < room ? len : room);
+		}
 		x->discarded += len;
 		return x->discarded > DISCARD_BYTES ? WS_WIRE_DROP : WS_WIRE_TAKEN;
 	}
@@ -254,30 +221,18 @@ write_headers(struct exchange *x)
 	}
 }
 
-static struct login *
-find_login(struct ws_http *http, const char *origin)
-{
-	for (size_t i = 0; i < http->logins.len; i++) {
-		if (strcmp(http->logins.at[i].origin, origin) == 0) {
-			return &http->logins.at[i];
-		}
-	}
-	return NULL;
-}
-
 /* An index whose URL has a login lists files by URLs without one. */
 static void
 remember_login(struct ws_http *http, const struct ws_url *url)
 {
-	if (!url->user) {
+	struct login *login = ws_map_get(&http->logins, url->origin);
+	if (!url->user
+		|| (login && ws_same(login->user, url->user) && ws_same(login->password, url->password))) {
 		return;
 	}
-	struct login *login = find_login(http, url->origin);
 	if (!login) {
-		login = ws_vec_push(&http->logins, http->a);
-		login->origin = ws_arena_strdup(http->a, url->origin);
-	} else if (ws_same(login->user, url->user) && ws_same(login->password, url->password)) {
-		return;
+		login = WS_NEW(http->a, struct login);
+		ws_map_put(&http->logins, ws_arena_strdup(http->a, url->origin), login, http->a);
 	}
 	login->user = ws_arena_strdup(http->a, url->user);
 	login->password = ws_arena_strdup(http->a, url->password);
@@ -298,29 +253,18 @@ ws_http_login(struct ws_http *http, const char *url, const char *user, const cha
 	return true;
 }
 
-/* A server that redirects to a silent server counts as silent. */
-static void
-note_silence(struct exchange *x)
-{
-	struct ws_url first;
-	note_silent(x->run->http, x->hop.origin);
-	if (ws_url_parse(x->request->url, x->run->a, &first, NULL)) {
-		note_silent(x->run->http, first.origin);
-	}
-}
-
 static bool
 start_hop(struct exchange *x)
 {
 	struct ws_transfer *t = &x->transfer;
-	if (is_silent(x->run->http, x->hop.origin)) {
+	if (ws_map_get(&x->run->http->silent, x->hop.origin)) {
 		t->reply = (struct ws_reply){0};
 		t->end = WS_WIRE_NO_CONNECTION;
 		snprintf(t->fault, sizeof(t->fault), "no response");
 		explain(x, x->run->err);
 		return false;
 	}
-	const struct login *login = find_login(x->run->http, x->hop.origin);
+	const struct login *login = ws_map_get(&x->run->http->logins, x->hop.origin);
 	t->url = x->hop.plain;
 	t->method = x->request->method;
 	t->signing = x->request->signing;
@@ -413,7 +357,12 @@ retry(struct exchange *x)
 	/* A connection that the server closed is tried once more: it may have reloaded. */
 	bool was_closed = x->transfer.end == WS_WIRE_CUT && !x->timed_out && x->failures == 0;
 	if (config->impatient && !x->transfer.reply.complete && !was_closed) {
-		note_silence(x);
+		struct ws_http *http = x->run->http;
+		struct ws_url first; /* a server that redirects to a silent one counts as silent */
+		ws_map_add(&http->silent, ws_arena_strdup(http->a, x->hop.origin), http->a);
+		if (ws_url_parse(x->request->url, http->a, &first, NULL)) {
+			ws_map_add(&http->silent, first.origin, http->a);
+		}
 		give_up(x);
 		return;
 	}
@@ -452,14 +401,6 @@ restart(struct exchange *x)
 }
 
 static bool
-is_redirect(const struct ws_transfer *t)
-{
-	unsigned status = t->reply.status;
-	return t->location
-		&& (status == 301 || status == 302 || status == 303 || status == 307 || status == 308);
-}
-
-static bool
 follow_redirect(struct exchange *x)
 {
 	struct run *run = x->run;
@@ -474,15 +415,11 @@ follow_redirect(struct exchange *x)
 			"cannot %s '%s': '%s' redirects to '%s', which is not an http(s) URL", verb,
 			subject_of(x), x->hop.host, ws_url_shown(x->transfer.location, run->a));
 	}
-	if (x->request->method || x->request->signing) { /* headers may contain a token */
-		ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects, which is not followed",
-			verb, subject_of(x), x->hop.host);
-		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
-	}
-	if (x->hop.is_https && !next.is_https) {
+	bool bare = x->request->method || x->request->signing; /* headers may contain a token */
+	if (bare || (x->hop.is_https && !next.is_https)) {
 		ws_err_set(run->err, WS_ERR_FETCH,
-			"cannot fetch '%s': '%s' redirects from https to http, which is not followed",
-			subject_of(x), x->hop.host);
+			"cannot %s '%s': '%s' redirects%s, which is not followed", verb, subject_of(x),
+			x->hop.host, bare ? "" : " from https to http");
 		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
 	}
 	x->hop = next;
@@ -490,28 +427,24 @@ follow_redirect(struct exchange *x)
 }
 
 static void
-decide_good(struct exchange *x)
-{
-	switch (x->request->end ? x->request->end(x->request, x->run->err) : WS_ANSWER_GOOD) {
-	case WS_ANSWER_GOOD:
-		finish(x);
-		break;
-	case WS_ANSWER_ANEW:
-		restart(x);
-		break;
-	case WS_ANSWER_FAIL:
-		x->run->failed = true;
-		break;
-	}
-}
-
-static void
 decide_status(struct exchange *x)
 {
 	unsigned status = x->transfer.reply.status;
+	bool redirects = x->transfer.location
+		&& (status == 301 || status == 302 || status == 303 || status == 307 || status == 308);
 	if (ws_reply_is_good(&x->transfer.reply)) {
-		decide_good(x);
-	} else if (is_redirect(&x->transfer)) {
+		switch (x->request->end ? x->request->end(x->request, x->run->err) : WS_ANSWER_GOOD) {
+		case WS_ANSWER_GOOD:
+			finish(x);
+			break;
+		case WS_ANSWER_ANEW:
+			restart(x);
+			break;
+		case WS_ANSWER_FAIL:
+			x->run->failed = true;
+			break;
+		}
+	} else if (redirects) {
 		x->run->failed = !follow_redirect(x);
 	} else if (status == 408 || status == 429
 		|| (status >= 500 && status != 501 && status != 505 && status != 507)) {

@@ -7,8 +7,8 @@
  * range_source.h. Logins come from the URL or from netrc and are in no message; a login of a URL
  * serves all later requests to the same scheme, host and port.
  *
- * Redirects are followed here and not by libcurl: each hop is a request of its own, so no login of
- * netrc can reach the next host (CVE-2024-11053 and CVE-2025-0167 of libcurl up to 8.11).
+ * Redirects are followed here and not by libcurl, which up to 8.11 may send a login of netrc to the
+ * next host (CVE-2024-11053, CVE-2025-0167) and does not know our logins of that host.
  *
  * Proxies are libcurl's: https_proxy, http_proxy, all_proxy, no_proxy. One session has one pool of
  * connections. Not thread-safe.

@@ -24,24 +24,6 @@ static const struct {
 	{507, "has no space left"},
 };
 
-static const char *
-words_for(unsigned status)
-{
-	for (size_t i = 0; i < WS_LEN(statuses); i++) {
-		if (statuses[i].status == status) {
-			return statuses[i].what;
-		}
-	}
-	return "sent an unusable response";
-}
-
-/* "fetch" or "upload". */
-static const char *
-verb_of(const struct ws_http_error *e)
-{
-	return e->sending ? "upload" : "fetch";
-}
-
 static void
 cure_login(const struct ws_http_error *e, struct ws_err *err)
 {
@@ -76,136 +58,96 @@ cure_later(const struct ws_http_error *e, struct ws_err *err)
 }
 
 static void
-cure_status(const struct ws_http_error *e, struct ws_err *err)
+explain_status(const struct ws_http_error *e, const char *verb, struct ws_err *err)
 {
 	const struct ws_reply *reply = &e->transfer->reply;
-	switch (reply->status) {
-	case 401:
+	const char *words = "sent an unusable response";
+	for (size_t i = 0; i < WS_LEN(statuses); i++) {
+		words = statuses[i].status == reply->status ? statuses[i].what : words;
+	}
+	words = reply->status == 401 && e->had_login    ? "refuses this login"
+		: reply->status == 403 && reply->with_login ? "denies access to this login"
+													: words;
+	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s (%u)", verb, e->subject, e->host, words,
+		reply->status);
+	if (reply->status == 401 || (reply->status == 403 && e->sending)) {
 		cure_login(e, err);
-		break;
-	case 403:
-		if (e->sending) {
-			cure_login(e, err);
-			break;
-		}
+	} else if (reply->status == 403) {
 		ws_err_cure(err,
 			reply->with_login ? "it may not read this, or it has expired: give another, in the URL "
 								"or by netrc"
 							  : "a login that may read it is missing, or it is not there: some "
 								"servers answer 403 for that");
-		break;
-	case 404:
-	case 410:
+	} else if (reply->status == 404 || reply->status == 410) {
 		if (!e->sending) {
 			ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 		}
-		break;
-	case 407:
+	} else if (reply->status == 407) {
 		ws_err_cure(
 			err, "put the login into the proxy's URL:  https_proxy=http://NAME:SECRET@HOST:PORT");
-		break;
-	default:
-		if (reply->retry_after_s > 0) {
-			ws_err_cure(err, "the server asks for a retry after %u s", reply->retry_after_s);
-		} else if (reply->status >= 500) {
-			cure_later(e, err);
-		}
-		break;
+	} else if (reply->retry_after_s > 0) {
+		ws_err_cure(err, "the server asks for a retry after %u s", reply->retry_after_s);
+	} else if (reply->status >= 500) {
+		cure_later(e, err);
 	}
 }
 
-static bool
-explain_status(const struct ws_http_error *e, struct ws_err *err)
-{
-	const struct ws_reply *reply = &e->transfer->reply;
-	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s (%u)", verb_of(e), e->subject, e->host,
-		reply->status == 401 && e->had_login            ? "refuses this login"
-			: reply->status == 403 && reply->with_login ? "denies access to this login"
-														: words_for(reply->status),
-		reply->status);
-	cure_status(e, err);
-	return false;
-}
+#define UNFINISHED "did not finish the transfer"
+#define NETWORK "is there a network? behind a proxy, set https_proxy=http://HOST:PORT"
 
 static void
-cure_wire(const struct ws_http_error *e, struct ws_err *err)
+explain_wire(const struct ws_http_error *e, const char *verb, struct ws_err *err)
 {
-	switch (e->transfer->end) {
-	case WS_WIRE_NO_HOST:
-	case WS_WIRE_NO_CONNECTION:
-		ws_err_cure(err, "is there a network? behind a proxy, set https_proxy=http://HOST:PORT");
-		if (!e->sending) {
-			ws_err_cure_code(err, WS_CURE_INDEX, NULL);
-		}
-		break;
-	case WS_WIRE_BAD_CERTIFICATE:
-		ws_err_cure(err,
+	static const struct {
+		const char *words; /* follow the name of the host */
+		const char *cure;  /* NULL: none */
+	} ends[] = {
+		[WS_WIRE_RUNNING] = {UNFINISHED, NULL},
+		[WS_WIRE_COMPLETE] = {UNFINISHED, NULL},
+		[WS_WIRE_DROPPED] = {UNFINISHED, NULL},
+		[WS_WIRE_NO_HOST] = {"cannot be resolved", NETWORK},
+		[WS_WIRE_NO_CONNECTION] = {"cannot be reached", NETWORK},
+		[WS_WIRE_CUT] = {UNFINISHED, NULL},
+		[WS_WIRE_BAD_CERTIFICATE] = {"has a certificate that is not trusted",
 			"where a proxy re-signs traffic, name its certificates: "
-			"SSL_CERT_FILE=/path/to/bundle.pem");
-		break;
-	case WS_WIRE_BAD_CA:
-		ws_err_cure(err,
+			"SSL_CERT_FILE=/path/to/bundle.pem"},
+		[WS_WIRE_BAD_CA] = {"cannot be trusted",
 			"PIP_CERT, REQUESTS_CA_BUNDLE, SSL_CERT_FILE, CURL_CA_BUNDLE or pip's 'cert' "
-			"names a file that cannot be read");
-		break;
-	case WS_WIRE_BAD_PROXY:
-		ws_err_cure(err,
+			"names a file that cannot be read"},
+		[WS_WIRE_BAD_PROXY] = {"cannot be reached: the proxy refused",
 			"look at https_proxy and no_proxy; a login goes into the URL:  "
-			"https_proxy=http://NAME:SECRET@HOST:PORT");
-		break;
-	case WS_WIRE_NO_PROXY:
-		ws_err_cure(err,
+			"https_proxy=http://NAME:SECRET@HOST:PORT"},
+		[WS_WIRE_NO_PROXY] = {"cannot be reached",
 			"look at https_proxy, http_proxy and all_proxy; in a password ':', '/', '#', '?' and "
-			"'@' "
-			"are written %%3A, %%2F, %%23, %%3F and %%40");
-		break;
-	case WS_WIRE_DROPPED:
-	case WS_WIRE_CUT:
-		cure_later(e, err);
-		break;
-	case WS_WIRE_RUNNING:
-	case WS_WIRE_COMPLETE:
-	case WS_WIRE_BAD_BODY:
-		break;
-	}
-}
-
-static bool
-explain_wire(const struct ws_http_error *e, struct ws_err *err)
-{
-	static const char *const words[] = {
-		[WS_WIRE_RUNNING] = "did not finish the transfer",
-		[WS_WIRE_COMPLETE] = "did not finish the transfer",
-		[WS_WIRE_DROPPED] = "did not finish the transfer",
-		[WS_WIRE_NO_HOST] = "cannot be resolved",
-		[WS_WIRE_NO_CONNECTION] = "cannot be reached",
-		[WS_WIRE_CUT] = "did not finish the transfer",
-		[WS_WIRE_BAD_CERTIFICATE] = "has a certificate that is not trusted",
-		[WS_WIRE_BAD_CA] = "cannot be trusted",
-		[WS_WIRE_BAD_PROXY] = "cannot be reached: the proxy refused",
-		[WS_WIRE_NO_PROXY] = "cannot be reached",
-		[WS_WIRE_BAD_BODY] = "lost the upload: the file changed or became unreadable",
+			"'@' are written %3A, %2F, %23, %3F and %40"},
+		[WS_WIRE_BAD_BODY] = {"lost the upload: the file changed or became unreadable", NULL},
 	};
-	const struct ws_transfer *t = e->transfer;
-	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s: %s", verb_of(e), e->subject, e->host,
-		words[t->end], t->fault);
-	cure_wire(e, err);
-	return false;
+	enum ws_wire_end end = e->transfer->end;
+	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s: %s", verb, e->subject, e->host,
+		ends[end].words, e->transfer->fault);
+	if (ends[end].cure) {
+		ws_err_cure(err, "%s", ends[end].cure);
+	}
+	if ((end == WS_WIRE_NO_HOST || end == WS_WIRE_NO_CONNECTION) && !e->sending) {
+		ws_err_cure_code(err, WS_CURE_INDEX, NULL);
+	} else if (end == WS_WIRE_DROPPED || end == WS_WIRE_CUT) {
+		cure_later(e, err);
+	}
 }
 
 bool
 ws_http_error_explain(const struct ws_http_error *e, struct ws_err *err)
 {
+	const char *verb = e->sending ? "upload" : "fetch";
 	if (e->offline) {
 		ws_err_set(err, WS_ERR_FETCH, "'%s' is missing, and this run is offline", e->subject);
 		return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 	}
-	bool answered = e->transfer->end == WS_WIRE_COMPLETE
-		|| (e->transfer->end == WS_WIRE_DROPPED && e->transfer->reply.complete);
-	if (answered) {
-		explain_status(e, err);
+	if (e->transfer->end == WS_WIRE_COMPLETE
+		|| (e->transfer->end == WS_WIRE_DROPPED && e->transfer->reply.complete)) {
+		explain_status(e, verb, err);
 	} else {
-		explain_wire(e, err);
+		explain_wire(e, verb, err);
 	}
 	if (e->attempts > 1) {
 		ws_err_cure(err, "it was tried %u times", e->attempts);

@@ -41,23 +41,6 @@ recall(const struct ws_index *x, const char *index, const char *package)
 	return NULL;
 }
 
-/* A large page is requested as HTML, which is read without a tree. */
-static bool
-get_page(struct ws_index *x, struct ws_get *get, struct ws_buf *text, struct ws_err *err)
-{
-	get->accept = ws_index_page_accept;
-	get->limit_bytes = LARGEST_TREE;
-	if (ws_get_text(x->http, get, x->a, text, err)) {
-		return true;
-	}
-	if (!get->is_too_long) {
-		return false;
-	}
-	get->accept = ws_index_page_accept_html;
-	get->limit_bytes = LARGEST_PAGE;
-	return ws_get_text(x->http, get, x->a, text, err);
-}
-
 /* Downloads and reads the page; NULL if the index does not have the package. */
 static bool
 ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *err)
@@ -69,8 +52,16 @@ ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *e
 	}
 	struct ws_get get = {
 		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, asked->package),
+		.accept = ws_index_page_accept,
+		.limit_bytes = LARGEST_TREE,
 	};
-	if (!get_page(x, &get, &text, err)) {
+	bool came = ws_get_text(x->http, &get, x->a, &text, err);
+	if (!came && get.is_too_long) { /* a large page as HTML, which is read without a tree */
+		get.accept = ws_index_page_accept_html;
+		get.limit_bytes = LARGEST_PAGE;
+		came = ws_get_text(x->http, &get, x->a, &text, err);
+	}
+	if (!came) {
 		bool is_absent = ws_reply_is_absent(&get.reply);
 		asked->refused = get.reply.status == 403;
 		if (is_absent && err) {
@@ -133,44 +124,6 @@ ws_index_pages(struct ws_index *x, const struct ws_index_list *list, const char 
 	return true;
 }
 
-static bool
-is_pinned(const char *sha256)
-{
-	return sha256 && sha256[0];
-}
-
-/* The file of a page; *other gets one of the same name with another digest. */
-static const struct ws_index_file *
-find_on_page(const struct ws_index_page *page, const char *name, const char *sha256,
-	const struct ws_index_file **other)
-{
-	for (size_t i = 0; i < page->count; i++) {
-		const struct ws_index_file *file = &page->files[i];
-		if (strcmp(file->name, name) != 0) {
-			continue;
-		}
-		/* An index without digests may have it; the download decides. */
-		if (!is_pinned(sha256) || !file->sha256[0] || strcmp(file->sha256, sha256) == 0) {
-			return file;
-		}
-		*other = file;
-	}
-	return NULL;
-}
-
-static void
-suggest(const struct ws_index_page *page, const char *name, struct ws_arena *a, struct ws_err *err)
-{
-	const char **names = WS_NEW_N(a, const char *, page->count);
-	for (size_t i = 0; i < page->count; i++) {
-		names[i] = page->files[i].name;
-	}
-	const char *near = ws_suggest(name, names, page->count);
-	if (near) {
-		ws_err_cure(err, "it has '%s'", near);
-	}
-}
-
 void
 ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *list, const char *package,
 	struct ws_err *err)
@@ -187,83 +140,78 @@ ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *list, 
 	ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
 
+/* No file: why, and the nearest name on the page @a last. */
 static void
-fail_not_found(const struct ws_index *x, const struct ws_index_list *list, const char *package,
-	const char *name, const struct ws_index_file *other, const struct ws_index_page *last,
-	struct ws_err *err)
+fail_not_found(const char *package, const char *name, const struct ws_index_file *other,
+	const struct ws_index_page *last, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	if (other) {
 		ws_err_set(err, WS_ERR_FETCH, "no index has the pinned '%s'", name);
 		ws_err_cure(err, "'%s' has sha256 %s", ws_url_shown(other->url, a), other->sha256);
 	} else if (last) {
+		const char **names = WS_NEW_N(a, const char *, last->count);
+		for (size_t i = 0; i < last->count; i++) {
+			names[i] = last->files[i].name;
+		}
+		const char *near = ws_suggest(name, names, last->count);
 		ws_err_set(err, WS_ERR_FETCH, "no index has '%s'", name);
-		suggest(last, name, a, err);
+		if (near) {
+			ws_err_cure(err, "it has '%s'", near);
+		}
 	} else {
 		ws_err_set(err, WS_ERR_FETCH, "no index has the package '%s'", package);
 	}
-	ws_index_cure_asked(x, list, package, err);
 }
 
 const struct ws_index_file *
 ws_index_find(struct ws_index *x, const struct ws_index_list *list, const char *package,
 	const char *file_name, const char *sha256, struct ws_err *err)
 {
-	const struct ws_index_file *other = NULL;
+	const struct ws_index_file *other = NULL; /* of the same name, with another digest */
 	const struct ws_index_page *last = NULL;
+	bool is_pinned = sha256 && sha256[0];
 	for (size_t i = 0; i < list->count; i++) {
 		const struct ws_index_page *page;
 		if (!ws_index_page(x, list->urls[i], package, &page, err)) {
 			return NULL;
 		}
-		if (!page) {
-			continue;
+		for (size_t j = 0; page && j < page->count; j++) {
+			const struct ws_index_file *file = &page->files[j];
+			if (strcmp(file->name, file_name) != 0) {
+				continue;
+			}
+			/* An index without digests may have it; the download decides. */
+			if (!is_pinned || !file->sha256[0] || strcmp(file->sha256, sha256) == 0) {
+				return file;
+			}
+			other = file;
 		}
-		const struct ws_index_file *file = find_on_page(page, file_name, sha256, &other);
-		if (file) {
-			return file;
-		}
-		last = page;
-		if (!is_pinned(sha256) && !list->all) {
+		last = page ? page : last;
+		if (page && !is_pinned && !list->all) {
 			break; /* without a pin only the first index that has the package is trusted */
 		}
 	}
-	fail_not_found(x, list, package, file_name, other, last, err);
+	fail_not_found(package, file_name, other, last, err);
+	ws_index_cure_asked(x, list, package, err);
 	return NULL;
 }
 
+/* The file is a wheel of this version. Its name is left in @a a then. */
 static bool
-is_of_version(
-	const struct ws_wheel_name *name, const struct ws_version *version, struct ws_arena *a)
+is_wheel_of(const char *file, const struct ws_version *version, struct ws_wheel_name *name,
+	struct ws_arena *a)
 {
+	const char *why;
 	struct ws_version public;
+	if (!ws_ends_with(file, ".whl") || !ws_wheel_name_parse(file, a, name, &why)) {
+		return false;
+	}
 	if (version->local) {
 		return ws_version_cmp(&name->version, version) == 0;
 	}
 	return ws_version_parse(name->version.public_text, a, &public)
 		&& ws_version_cmp(&public, version) == 0;
-}
-
-struct wheels {
-	WS_VEC(struct ws_index_wheel) wheels;
-};
-
-static void
-add_wheels(struct wheels *found, const struct ws_index_page *page, const struct ws_version *version,
-	struct ws_arena *a)
-{
-	for (size_t i = 0; i < page->count; i++) {
-		struct ws_index_wheel wheel = {.file = &page->files[i]};
-		const char *why;
-		struct ws_arena_mark mark = ws_arena_mark(a);
-		if (ws_ends_with(wheel.file->name, ".whl")
-			&& ws_wheel_name_parse(wheel.file->name, a, &wheel.name, &why)
-			&& is_of_version(&wheel.name, version, a)) {
-			*ws_vec_push(&found->wheels, a) = wheel;
-		} else {
-			ws_arena_rewind(a, mark);
-		}
-	}
 }
 
 bool
@@ -273,15 +221,23 @@ ws_index_wheels(struct ws_index *x, const struct ws_index_list *list, const char
 {
 	const struct ws_index_page **pages;
 	size_t page_count;
-	struct wheels found = {0};
+	WS_VEC(struct ws_index_wheel) found = {0};
 	*count = 0;
 	if (!ws_index_pages(x, list, package, &pages, &page_count, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < page_count; i++) {
-		add_wheels(&found, pages[i], version, x->a);
+		for (size_t j = 0; j < pages[i]->count; j++) {
+			struct ws_index_wheel wheel = {.file = &pages[i]->files[j]};
+			struct ws_arena_mark mark = ws_arena_mark(x->a);
+			if (is_wheel_of(wheel.file->name, version, &wheel.name, x->a)) {
+				*ws_vec_push(&found, x->a) = wheel;
+			} else {
+				ws_arena_rewind(x->a, mark);
+			}
+		}
 	}
-	*wheels = found.wheels.at;
-	*count = found.wheels.len;
+	*wheels = found.at;
+	*count = found.len;
 	return true;
 }

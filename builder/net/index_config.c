@@ -176,8 +176,8 @@ ws_index_place_is_folder(const char *place)
 	return !strstr(place, "://");
 }
 
-/* From wheelsmith's own sources: an error if it is not a URL, or a folder of prebuilt wheels. A typed
- * path is relative to the working directory; files contain absolute paths. */
+/* From wheelsmith's own sources: an error if it is not a URL, or a folder of prebuilt wheels. A
+ * typed path is relative to the working directory; files contain absolute paths. */
 static bool
 add_own(struct gathered *g, const char *role, const char *url, const char *from, struct ws_err *err)
 {

@@ -42,47 +42,31 @@ digest_or_nothing(const char *text, struct ws_arena *a)
 	return text && ws_digest_parse(text, &digest) ? ws_arena_strdup(a, digest.hex) : "";
 }
 
-/* "sha256=<hex>" in a fragment, alone or among others: "egg=x&sha256=<hex>". */
-static const char *
-digest_of_fragment(const char *fragment, struct ws_arena *a)
-{
-	struct ws_str rest = ws_str_of(fragment);
-	while (rest.s) {
-		struct ws_str value = ws_str_cut(&rest, '&');
-		struct ws_str name = ws_str_cut(&value, '=');
-		if (ws_str_is(name, "sha256") && value.s) {
-			return digest_or_nothing(ws_str_copy(value, a), a);
-		}
-	}
-	return "";
-}
-
-/* Parses the address; false when it is not that of a file. @a name may be NULL. Except the
- * digest, members of @a file point into scratch. */
-static bool
-read_address(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
-{
-	const char *hash = strchr(address, '#');
-	char *whole = ws_url_join(r->base, address, r->scratch);
-	struct ws_url url;
-	if (!whole || !ws_url_parse(whole, r->scratch, &url, NULL)) {
-		return false;
-	}
-	file->url = url.plain;
-	file->name = name ? name : ws_url_file_name(url.plain, r->scratch);
-	if (!file->sha256[0] && hash) {
-		file->sha256 = digest_of_fragment(hash + 1, r->a);
-	}
-	return ws_path_is_inside(file->name) && !strchr(file->name, '/');
-}
-
+/* Adds the file if the address is one of a file. @a name may be NULL. */
 static void
 add_file(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
 {
 	struct ws_arena_mark mark = ws_arena_mark(r->scratch);
-	if (read_address(r, name, address, file)) {
-		file->url = ws_arena_strdup(r->a, file->url);
-		file->name = ws_arena_strdup(r->a, file->name);
+	const char *hash = strchr(address, '#');
+	char *whole = ws_url_join(r->base, address, r->scratch);
+	struct ws_url url;
+	if (!whole || !ws_url_parse(whole, r->scratch, &url, NULL)) {
+		ws_arena_rewind(r->scratch, mark);
+		return;
+	}
+	/* "sha256=<hex>" in a fragment, alone or among others: "egg=x&sha256=<hex>". */
+	struct ws_str rest = ws_str_of(hash ? hash + 1 : NULL);
+	while (rest.s && !file->sha256[0]) {
+		struct ws_str value = ws_str_cut(&rest, '&');
+		struct ws_str part = ws_str_cut(&value, '=');
+		if (ws_str_is(part, "sha256") && value.s) {
+			file->sha256 = digest_or_nothing(ws_str_copy(value, r->scratch), r->a);
+		}
+	}
+	name = name ? name : ws_url_file_name(url.plain, r->scratch);
+	if (ws_path_is_inside(name) && !strchr(name, '/')) {
+		file->url = ws_arena_strdup(r->a, url.plain);
+		file->name = ws_arena_strdup(r->a, name);
 		*ws_vec_push(&r->files, r->a) = *file;
 	}
 	ws_arena_rewind(r->scratch, mark);
@@ -113,26 +97,20 @@ attribute(const xmlChar **attributes, const char *name)
 }
 
 static void
-read_link(struct reading *r, const char *href, const xmlChar **attributes)
-{
-	const char *yanked = attribute(attributes, "data-yanked");
-	struct ws_index_file file = {
-		.sha256 = "",
-		.is_yanked = yanked != NULL,
-		.yanked_why = yanked ? ws_arena_strdup(r->a, yanked) : "",
-		.requires_python = requirement(r, attribute(attributes, "data-requires-python")),
-	};
-	add_file(r, NULL, href, &file);
-}
-
-static void
 read_element(void *self, const xmlChar *name, const xmlChar **attributes)
 {
 	struct reading *r = self;
 	const char *tag = (const char *)name;
 	const char *href = attribute(attributes, "href");
 	if (strcmp(tag, "a") == 0 && href) {
-		read_link(r, href, attributes);
+		const char *yanked = attribute(attributes, "data-yanked");
+		struct ws_index_file file = {
+			.sha256 = "",
+			.is_yanked = yanked != NULL,
+			.yanked_why = yanked ? ws_arena_strdup(r->a, yanked) : "",
+			.requires_python = requirement(r, attribute(attributes, "data-requires-python")),
+		};
+		add_file(r, NULL, href, &file);
 	} else if (strcmp(tag, "base") == 0 && href) {
 		char *base = ws_url_join(r->base, href, r->a);
 		r->base = base ? base : r->base;
@@ -209,35 +187,22 @@ read_json(struct reading *r, struct ws_str text, struct ws_err *err)
 	return true;
 }
 
-static bool
-is_json(const char *type)
-{
-	return strcmp(type, "application/vnd.pypi.simple.v1+json") == 0
-		|| strcmp(type, "application/vnd.pypi.simple.latest+json") == 0
-		|| strcmp(type, "application/json") == 0;
-}
-
-static bool
-is_html(const char *type)
-{
-	return strcmp(type, "text/html") == 0
-		|| strcmp(type, "application/vnd.pypi.simple.v1+html") == 0
-		|| strcmp(type, "application/vnd.pypi.simple.latest+html") == 0
-		|| strcmp(type, "application/xhtml+xml") == 0;
-}
-
 bool
 ws_index_page_parse(struct ws_index_page *page, const char *type, struct ws_str text,
 	struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	static const char *const json[] = {"application/vnd.pypi.simple.v1+json",
+		"application/vnd.pypi.simple.latest+json", "application/json"};
+	static const char *const html[] = {"text/html", "application/vnd.pypi.simple.v1+html",
+		"application/vnd.pypi.simple.latest+html", "application/xhtml+xml"};
 	struct reading r = {.page = page, .base = page->url, .a = a, .scratch = scratch};
 	const char *shown = ws_url_shown(page->url, a);
-	if (is_json(type)) {
+	if (ws_is_among(type, json, WS_LEN(json))) {
 		if (!read_json(&r, text, err)) {
 			return false;
 		}
-	} else if (is_html(type)) {
+	} else if (ws_is_among(type, html, WS_LEN(html))) {
 		read_html(&r, text);
 	} else {
 		ws_err_set(err, WS_ERR_FETCH, "'%s' answers with '%s', neither HTML nor JSON", shown,

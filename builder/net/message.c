@@ -19,23 +19,6 @@ ws_body_rewind(struct ws_body_reader *r)
 	r->done_bytes = 0;
 }
 
-/* Whether these next bytes may be sent: the last ones only if the digest of all is as expected. */
-static bool
-is_expected(struct ws_body_reader *r, const void *bytes, size_t len)
-{
-	if (!r->body->sha256) {
-		return true;
-	}
-	r->hasher = r->hasher ? r->hasher : ws_hasher_make();
-	ws_hasher_add(r->hasher, bytes, len);
-	if (r->done_bytes + len < r->body->length_bytes) {
-		return true;
-	}
-	struct ws_digest digest = ws_hasher_finish(r->hasher);
-	r->hasher = NULL;
-	return ws_digest_is(&digest, r->body->sha256);
-}
-
 ptrdiff_t
 ws_body_read(struct ws_body_reader *r, void *to, size_t room)
 {
@@ -57,11 +40,19 @@ ws_body_read(struct ws_body_reader *r, void *to, size_t room)
 		}
 		len = (size_t)got;
 	}
-	if (!is_expected(r, to, len)) {
-		return -1;
-	}
 	r->done_bytes += len;
-	return (ptrdiff_t)len;
+	if (!body->sha256) {
+		return (ptrdiff_t)len;
+	}
+	r->hasher = r->hasher ? r->hasher : ws_hasher_make();
+	ws_hasher_add(r->hasher, to, len);
+	if (r->done_bytes < body->length_bytes) {
+		return (ptrdiff_t)len;
+	}
+	/* The last bytes are sent only if the digest of all is as expected. */
+	struct ws_digest digest = ws_hasher_finish(r->hasher);
+	r->hasher = NULL;
+	return ws_digest_is(&digest, body->sha256) ? (ptrdiff_t)len : -1;
 }
 
 /* ---- the head of a reply ---- */

@@ -21,7 +21,6 @@ struct tail {
 	struct ws_request request; /* first */
 	struct ws_range_source *r;
 	uint64_t wanted;
-	bool no_ranges;
 };
 
 static enum ws_begin
@@ -41,7 +40,6 @@ tail_head(struct ws_request *request, const struct ws_reply *reply, struct ws_er
 	bool part = reply->status == 206 && reply->has_range && reply->range_total != UINT64_MAX
 		&& reply->range_last - reply->range_first < t->wanted && !reply->encoding[0];
 	if (!whole && !part) {
-		t->no_ranges = true;
 		fail_no_ranges(r, err);
 		return WS_ANSWER_FAIL;
 	}
@@ -68,7 +66,7 @@ static bool
 ask_part(struct tail *t, const char *range, struct ws_err *err)
 {
 	struct ws_range_source *r = t->r;
-	t->no_ranges = false;
+	r->no_ranges = false;
 	t->request = (struct ws_request){
 		.url = r->url,
 		.subject = r->source.name,
@@ -84,16 +82,8 @@ ask_part(struct tail *t, const char *range, struct ws_err *err)
 	r->wire_bytes += t->request.wire_bytes;
 	r->status = t->request.reply.status;
 	r->is_absent = ws_reply_is_absent(&t->request.reply);
-	t->no_ranges = t->no_ranges || t->request.reply.status == 416;
+	r->no_ranges = r->no_ranges || t->request.reply.status == 416;
 	return ok;
-}
-
-/* The tail has the requested length and ends at the end of the file. */
-static bool
-is_tail(const struct ws_range_source *r, uint64_t wanted)
-{
-	uint64_t len = r->source.size < wanted ? r->source.size : wanted;
-	return r->tail.len == len && r->tail_offset == r->source.size - len;
 }
 
 /* Some servers do not support "the last N bytes" (object stores behind some mirrors). Then the
@@ -129,18 +119,18 @@ ws_range_source_open(struct ws_http *http, const char *url, uint64_t tail_bytes,
 	char range[48];
 	snprintf(range, sizeof(range), "-%" PRIu64, tail_bytes);
 	bool ok = ask_part(&t, range, err);
-	if (t.no_ranges) {
+	if (r->no_ranges) {
 		ok = ask_by_offset(&t, err);
 	}
-	if (ok && !is_tail(r, tail_bytes)) {
-		t.no_ranges = true;
+	uint64_t len = r->source.size < tail_bytes ? r->source.size : tail_bytes;
+	if (ok && (r->tail.len != len || r->tail_offset != r->source.size - len)) {
 		ok = fail_no_ranges(r, err);
 	}
 	if (ok) {
 		return WS_RANGES_OPEN;
 	}
 	ws_range_source_close(r);
-	return t.no_ranges ? WS_RANGES_NO_RANGES : WS_RANGES_FAILED;
+	return r->no_ranges ? WS_RANGES_NO_RANGES : WS_RANGES_FAILED;
 }
 
 void
@@ -174,24 +164,18 @@ struct reading {
 	struct ws_progress progress;
 };
 
-static bool
-give_from_tail(const struct ws_range_source *r, const struct ws_span *span, struct ws_err *err)
-{
-	uint64_t from = span->offset > r->tail_offset ? span->offset : r->tail_offset;
-	uint64_t end = span->offset + span->len;
-	if (from >= end) {
-		return true;
-	}
-	return span->take(
-		span->self, r->tail.data + (from - r->tail_offset), (size_t)(end - from), err);
-}
-
-/* Delivers the spans before @a until from the tail. */
+/* Delivers the spans before @a until, or their ends, from the tail. */
 static bool
 give_ready(struct reading *g, size_t until, struct ws_err *err)
 {
+	const struct ws_range_source *r = g->r;
 	for (; g->delivered < until; g->delivered++) {
-		if (!give_from_tail(g->r, &g->spans[g->delivered], err)) {
+		const struct ws_span *span = &g->spans[g->delivered];
+		uint64_t from = span->offset > r->tail_offset ? span->offset : r->tail_offset;
+		uint64_t end = span->offset + span->len;
+		if (from < end
+			&& !span->take(
+				span->self, r->tail.data + (from - r->tail_offset), (size_t)(end - from), err)) {
 			return false;
 		}
 	}
@@ -206,30 +190,18 @@ part_begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
 	return WS_BEGIN_GO;
 }
 
-/* Tags are compared with tags and dates with dates; a reply with neither is accepted. */
-static bool
-is_same_version(const struct ws_range_source *r, const struct ws_reply *reply)
-{
-	const char *version = ws_reply_validator(reply);
-	bool comparable = version[0] && (version[0] == '"') == (r->version[0] == '"');
-	return !r->version[0] || !comparable || strcmp(version, r->version) == 0;
-}
-
-static bool
-is_same_length(const struct ws_range_source *r, const struct ws_reply *reply)
-{
-	if (reply->status == 200) {
-		return !reply->has_length || reply->length_bytes == r->source.size;
-	}
-	return !reply->has_range || reply->range_total == r->source.size;
-}
-
 static enum ws_answer
 part_head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct part *p = (struct part *)request;
 	struct ws_range_source *r = p->reading->r;
-	if (reply->status == 416 || !is_same_version(r, reply) || !is_same_length(r, reply)) {
+	/* Tags are compared with tags and dates with dates; a reply with neither is accepted. */
+	const char *version = ws_reply_validator(reply);
+	bool comparable = version[0] && r->version[0] && (version[0] == '"') == (r->version[0] == '"');
+	bool same_length = reply->status == 200
+		? !reply->has_length || reply->length_bytes == r->source.size
+		: !reply->has_range || reply->range_total == r->source.size;
+	if (reply->status == 416 || !same_length || (comparable && strcmp(version, r->version) != 0)) {
 		ws_err_set(
 			err, WS_ERR_FETCH, "'%s' changed on the server while it was read", r->source.name);
 		ws_err_cure(err, "run again to read the new one");

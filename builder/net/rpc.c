@@ -158,7 +158,8 @@ end_call(struct ws_rpc *rpc, struct stream *s)
 	}
 }
 
-/* The call waits for its next attempt. Searches from the end: nearly always its time is the latest. */
+/* The call waits for its next attempt. Searches its place from the end: nearly always its time is
+ * the latest. */
 static void
 pause_call(struct ws_rpc *rpc, struct stream *s)
 {

@@ -190,22 +190,6 @@ on_trace(CURL *easy WS_UNUSED, curl_infotype type, char *text, size_t len, void 
 	return 0;
 }
 
-static void
-set_callbacks(struct ws_transfer *t, struct ws_wire_handle *handle)
-{
-	CURL *easy = handle->easy;
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, handle->headers);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->fault);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
-	curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
-	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_trace);
-	curl_easy_setopt(easy, CURLOPT_DEBUGDATA, handle);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
-}
-
 bool
 ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
 {
@@ -225,10 +209,20 @@ ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
 	if (!t->compressed) {
 		handle->headers = curl_slist_append(handle->headers, "Accept-Encoding: identity");
 	}
-	set_up(w, t, handle->easy);
+	CURL *easy = handle->easy;
+	set_up(w, t, easy);
 	set_method(t, handle);
-	set_callbacks(t, handle);
-	CURLMcode code = curl_multi_add_handle(w->multi, handle->easy);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, handle->headers);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->fault);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_trace);
+	curl_easy_setopt(easy, CURLOPT_DEBUGDATA, handle);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
+	CURLMcode code = curl_multi_add_handle(w->multi, easy);
 	if (code != CURLM_OK) {
 		ws_wire_cancel(w, t);
 		return ws_err_set(err, WS_ERR_INTERNAL, "libcurl: %s", curl_multi_strerror(code));
@@ -262,27 +256,27 @@ ws_wire_resume(struct ws_transfer *t)
 static enum ws_wire_end
 end_of(CURLcode code)
 {
-	static const struct {
-		CURLcode code;
-		enum ws_wire_end end;
-	} ends[] = {
-		{CURLE_OK, WS_WIRE_COMPLETE},
-		{CURLE_WRITE_ERROR, WS_WIRE_DROPPED},
-		{CURLE_COULDNT_RESOLVE_HOST, WS_WIRE_NO_HOST},
-		{CURLE_COULDNT_RESOLVE_PROXY, WS_WIRE_NO_HOST},
-		{CURLE_COULDNT_CONNECT, WS_WIRE_NO_CONNECTION},
-		{CURLE_OPERATION_TIMEDOUT, WS_WIRE_NO_CONNECTION},
-		{CURLE_PEER_FAILED_VERIFICATION, WS_WIRE_BAD_CERTIFICATE},
-		{CURLE_SSL_CACERT_BADFILE, WS_WIRE_BAD_CA},
-		{CURLE_ABORTED_BY_CALLBACK, WS_WIRE_BAD_BODY},
-		{CURLE_READ_ERROR, WS_WIRE_BAD_BODY},
-	};
-	for (size_t i = 0; i < WS_LEN(ends); i++) {
-		if (ends[i].code == code) {
-			return ends[i].end;
-		}
+	switch ((int)code) {
+	case CURLE_OK:
+		return WS_WIRE_COMPLETE;
+	case CURLE_WRITE_ERROR:
+		return WS_WIRE_DROPPED;
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return WS_WIRE_NO_HOST;
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_OPERATION_TIMEDOUT:
+		return WS_WIRE_NO_CONNECTION;
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return WS_WIRE_BAD_CERTIFICATE;
+	case CURLE_SSL_CACERT_BADFILE:
+		return WS_WIRE_BAD_CA;
+	case CURLE_ABORTED_BY_CALLBACK:
+	case CURLE_READ_ERROR:
+		return WS_WIRE_BAD_BODY;
+	default:
+		return WS_WIRE_CUT;
 	}
-	return WS_WIRE_CUT;
 }
 
 /* libcurl quotes the URL of a proxy that it cannot use, login and all. */
@@ -464,22 +458,6 @@ is_web(const char *scheme)
 	return scheme && (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
 }
 
-/* False if it is there but cannot be decoded, as %00. */
-static bool
-read_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
-{
-	url->user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE, a);
-	url->password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE, a);
-	if ((!url->user && part_of(handle, CURLUPART_USER, 0, a))
-		|| (!url->password && part_of(handle, CURLUPART_PASSWORD, 0, a))) {
-		return false;
-	}
-	if (url->user && !url->password) {
-		url->password = "";
-	}
-	return true;
-}
-
 static bool
 split(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 {
@@ -491,9 +469,13 @@ split(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 	}
 	*url = (struct ws_url){.host = ws_lower_all(host), .is_https = strcmp(scheme, "https") == 0};
 	url->origin = ws_arena_printf(a, "%s://%s:%s", scheme, host, port);
-	if (!read_login(handle, a, url)) {
-		return false;
+	url->user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE, a);
+	url->password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE, a);
+	if ((!url->user && part_of(handle, CURLUPART_USER, 0, a))
+		|| (!url->password && part_of(handle, CURLUPART_PASSWORD, 0, a))) {
+		return false; /* it is there but cannot be decoded, as %00 */
 	}
+	url->password = url->user && !url->password ? "" : url->password;
 	curl_url_set(handle, CURLUPART_USER, NULL, 0);
 	curl_url_set(handle, CURLUPART_PASSWORD, NULL, 0);
 	curl_url_set(handle, CURLUPART_FRAGMENT, NULL, 0);

@@ -28,7 +28,7 @@ struct exchange {
 	struct ws_hasher *hasher;
 	int64_t until_ms; /* of a message */
 	uint64_t got_bytes;
-	bool wrong; /* too long, or of another digest */
+	bool wrong; /* too long, or its digest differs */
 	struct ws_body body;
 };
 

@@ -34,16 +34,6 @@ close_reading(struct ws_shared_results *r, const char *why)
 }
 
 static void
-close_writing(struct ws_shared_results *r, const char *why)
-{
-	if (r->shared.writes) {
-		r->shared.writes = false;
-		ws_events_warn(r->config.events,
-			"results are not shared any more in this run: '%s' refuses them: %s", r->shown, why);
-	}
-}
-
-static void
 warn_of_wrong_entries(struct ws_shared_results *r, const char *what)
 {
 	if (!r->has_warned) {
@@ -115,21 +105,6 @@ get_records(
 	}
 }
 
-/* Moves a fetched file into the store, or leaves it at its path. */
-static void
-keep_file(struct ws_shared_results *r, struct ws_shared_file *file, const struct ws_item *item)
-{
-	struct ws_digest digest;
-	if (item->came == WS_CAME_WHOLE) {
-		file->here = file->path || ws_cas_take(r->config.store, item->path, &digest, NULL, NULL);
-	} else if (item->came == WS_CAME_WRONG) {
-		warn_of_wrong_entries(r, "files that do not match their digest");
-	}
-	if (!file->here) {
-		unlink(item->path);
-	}
-}
-
 static void
 get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 {
@@ -148,8 +123,17 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 	}
 	stop_if(r, r->cache->get_files(r->cache, items, count));
 	for (size_t i = 0; i < count; i++) {
+		struct ws_digest digest;
 		check_server(r, &items[i]);
-		keep_file(r, &files[i], &items[i]);
+		if (items[i].came == WS_CAME_WHOLE) { /* into the store, or left at its path */
+			files[i].here =
+				files[i].path || ws_cas_take(r->config.store, items[i].path, &digest, NULL, NULL);
+		} else if (items[i].came == WS_CAME_WRONG) {
+			warn_of_wrong_entries(r, "files that do not match their digest");
+		}
+		if (!files[i].here) {
+			unlink(items[i].path);
+		}
 	}
 }
 
@@ -165,7 +149,10 @@ were_stored(
 		if (items[i].came == WS_CAME_SILENT) {
 			close_reading(r, items[i].failure);
 		} else if (items[i].came != WS_CAME_WHOLE && all) {
-			close_writing(r, items[i].failure);
+			r->shared.writes = false;
+			ws_events_warn(r->config.events,
+				"results are not shared any more in this run: '%s' refuses them: %s", r->shown,
+				items[i].failure);
 		} else if (items[i].came != WS_CAME_WHOLE) {
 			ws_events_warn(r->config.events,
 				"'%s' refuses a file of %llu bytes; other hosts must download "

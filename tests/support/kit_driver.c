@@ -68,7 +68,7 @@ mirror(struct ws_arena *a)
 	if (set) {
 		return set[0] ? set : NULL;
 	}
-	return ws_debian_mirror_find("", a, &found) && !found.is_ubuntu ? found.url : NULL;
+	return ws_debian_mirror_find("", a, &found) ? found.url : NULL;
 }
 
 static bool

@@ -24,7 +24,7 @@ found(const char *path, const char *text, struct ws_arena *a)
 		return NULL;
 	}
 	assert_string_equal(mirror.file, path);
-	return mirror.is_ubuntu ? ws_arena_printf(a, "ubuntu %s", mirror.url) : mirror.url;
+	return mirror.url;
 }
 
 WS_TEST(one_line_lists)
@@ -113,15 +113,14 @@ WS_TEST(mirror_lists_are_followed)
 	assert_string_equal(mirror.file, "/etc/apt/sources.list.d/debian.sources");
 }
 
-WS_TEST(ubuntu_is_named)
+/* Its archive has other files, and is more certain than a third party's for Debian. */
+WS_TEST(ubuntus_archive_is_not_used)
 {
-	assert_string_equal(
-		found("/etc/apt/sources.list.d/ubuntu.sources",
-			"Types: deb\nURIs: http://archive/ubuntu/\nSuites: noble noble-updates\n"
-			"Components: main universe\nSigned-By: "
-			"/usr/share/keyrings/ubuntu-archive-keyring.gpg\n",
-			a),
-		"ubuntu http://archive/ubuntu");
+	assert_null(found("/etc/apt/sources.list.d/ubuntu.sources",
+		"Types: deb\nURIs: http://archive/ubuntu/\nSuites: noble noble-updates\n"
+		"Components: main universe\nSigned-By: /usr/share/keyrings/ubuntu-archive-keyring.gpg\n"
+		"\nTypes: deb\nURIs: http://third/debian\nSuites: x\nComponents: main\n",
+		a));
 }
 
 WS_TEST(the_most_certain_list_wins)

@@ -487,6 +487,13 @@ WS_TEST(a_request_that_cannot_start_takes_no_slot_of_a_batch)
 	for (size_t i = 0; i < WS_LEN(requests); i++) {
 		assert_int_equal(requests[i].reply.status, i < 2 ? 0 : 200);
 	}
+	/* A request made once is not repeated. */
+	requests[0] =
+		(struct ws_request){.url = ws_served_url(&s, "/~status=500/x"), .body = drop, .once = true};
+	requests[1].url = requests[0].url;
+	assert_ok(ws_http_run(http, &batch, &err), err);
+	assert_int_equal(requests[0].attempts, 1);
+	assert_int_equal(requests[1].attempts, 5);
 	/* A fatal error ends the batch with libcurl's message. */
 	requests[0].failure = &failure;
 	failing_starts = 1;
