@@ -12,11 +12,28 @@
 #define MARKED_SHOWN 20 /* lines */
 #define PROBLEMS_KEPT 50
 
+struct problem {
+	const struct ws_err *err;
+	const char *place, *text, *cure; /* its texts */
+};
+
 /* Problems of one recipe, in the order in which they were found. */
 struct problems {
-	WS_VEC(const struct ws_err *) list;
+	WS_VEC(struct problem) list;
 	size_t more; /* found beyond PROBLEMS_KEPT */
 	struct ws_arena *a;
+};
+
+/* A compared module, and templates of published wheels, as they are printed. */
+struct module {
+	const char *name, *binding;
+	const char *const *units;
+	size_t unit_count, cuda_count;
+};
+
+struct prebuilt {
+	const char *from;
+	uint64_t names;
 };
 
 /* One FILE of the command line. */
@@ -34,6 +51,14 @@ struct subject {
 	const char *why_no_sources; /* NULL: they were compared */
 	uint64_t source_bytes;
 	struct problems problems;
+	/* For the output. */
+	bool is_compared;
+	unsigned marked[MARKED_SHOWN]; /* lines with comments that a draft leaves for a person */
+	const unsigned *marked_lines;
+	size_t marked_count, marked_more; /* more: beyond MARKED_SHOWN */
+	struct module *modules;
+	struct prebuilt *prebuilt;
+	size_t module_count;
 };
 
 struct checking {
@@ -51,7 +76,7 @@ static void
 add_problem(struct problems *problems, const struct ws_err *err)
 {
 	for (size_t i = 0; i < problems->list.len; i++) { /* a mistake in every_extension is one */
-		const struct ws_err *other = problems->list.at[i];
+		const struct ws_err *other = problems->list.at[i].err;
 		if (err->place[0] && strcmp(other->place, err->place) == 0
 			&& strcmp(other->text, err->text) == 0) {
 			return;
@@ -63,7 +88,8 @@ add_problem(struct problems *problems, const struct ws_err *err)
 	}
 	struct ws_err *kept = WS_NEW(problems->a, struct ws_err);
 	*kept = *err;
-	*ws_vec_push(&problems->list, problems->a) = kept;
+	*ws_vec_push(&problems->list, problems->a) =
+		(struct problem){kept, kept->place, kept->text, kept->cure};
 }
 
 static void
@@ -263,23 +289,6 @@ print_python(const struct subject *x, const struct ws_out *out)
 	ws_out_result(out, ": %zu files\n", x->view.files.len);
 }
 
-/* The lines of comments that a draft leaves for a person. */
-static size_t
-marked_lines(const struct subject *x, unsigned *lines, size_t most)
-{
-	size_t count = 0;
-	unsigned line = 1;
-	const char *text = x->doc ? x->doc->text : "";
-	for (const char *end; *text; text = end + (*end == '\n'), line++) {
-		end = text + strcspn(text, "\n");
-		const char *comment = memmem(text, (size_t)(end - text), "// check:", 9);
-		if (comment && count++ < most) {
-			lines[count - 1] = line;
-		}
-	}
-	return count;
-}
-
 static void
 print_subject(const struct subject *x, const struct ws_out *out)
 {
@@ -295,34 +304,26 @@ print_subject(const struct subject *x, const struct ws_out *out)
 					: x->source.spec->url     ? x->source.spec->url
 											  : x->source.spec->path),
 			x->source.tree.count, ws_format_size(x->source_bytes, size));
-		for (size_t i = 0; i < x->recipe.extension_count; i++) {
-			const struct ws_extension *extension = &x->recipe.extensions[i];
-			const struct ws_recipe_module *module = &x->view.modules[i];
-			size_t cuda = 0;
-			for (size_t j = 0; j < module->unit_count; j++) {
-				cuda += module->units[j].kind >= WS_UNIT_CUDA;
-			}
-			ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n",
-				extension->module, ws_binding_words[extension->binding], module->unit_count,
-				module->unit_count == 1 ? "" : "s", cuda);
+		for (size_t i = 0; i < x->module_count; i++) {
+			const struct module *module = &x->modules[i];
+			ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n", module->name,
+				module->binding, module->unit_count, module->unit_count == 1 ? "" : "s",
+				module->cuda_count);
 		}
 		print_python(x, out);
 	} else if (x->why_no_sources) {
 		ws_out_result(out, "  sources  not looked at: %s\n", x->why_no_sources);
 	}
 	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
-		size_t names = ws_prebuilt_count(&x->recipe.prebuilt[i]);
-		ws_out_result(out, "  prebuilt %s: %zu name%s\n", x->recipe.prebuilt[i].from, names,
-			names == 1 ? "" : "s");
+		ws_out_result(out, "  prebuilt %s: %ju name%s\n", x->prebuilt[i].from,
+			(uintmax_t)x->prebuilt[i].names, x->prebuilt[i].names == 1 ? "" : "s");
 	}
-	unsigned lines[MARKED_SHOWN];
-	size_t count = marked_lines(x, lines, MARKED_SHOWN);
-	for (size_t i = 0; i < count && i < MARKED_SHOWN; i++) {
-		ws_out_result(out, i == 0 ? "  marked   line%s " : ", ", count == 1 ? "" : "s");
-		ws_out_result(out, "%u", lines[i]);
+	for (size_t i = 0; i < x->marked_count; i++) {
+		ws_out_result(out, i == 0 ? "  marked   line%s " : ", ", x->marked_count == 1 ? "" : "s");
+		ws_out_result(out, "%u", x->marked[i]);
 	}
-	if (count > 0) {
-		ws_out_result(out, "%s: still to check by hand\n", count > MARKED_SHOWN ? " and more" : "");
+	if (x->marked_count > 0) {
+		ws_out_result(out, "%s: still to check by hand\n", x->marked_more ? " and more" : "");
 	}
 	size_t idle = x->view.idle_cuda;
 	if (idle > 0) {
@@ -340,139 +341,89 @@ print_subject(const struct subject *x, const struct ws_out *out)
 
 /* ---- JSON ---- */
 
-struct module_row {
-	const char *module, *binding;
-	const char *const *units;
-	size_t unit_count;
-};
-
 static const struct ws_field module_fields[] = {
-	WS_VALUE("module", struct module_row, module, WS_ALWAYS, NULL),
-	WS_VALUE("binding", struct module_row, binding, WS_ALWAYS, "as in the recipe"),
-	WS_LIST("units", struct module_row, units, unit_count, WS_ALWAYS, "the compiled files"),
+	WS_VALUE("module", struct module, name, WS_ALWAYS, NULL),
+	WS_VALUE("binding", struct module, binding, WS_ALWAYS, "as in the recipe"),
+	WS_LIST("units", struct module, units, unit_count, WS_ALWAYS, "the compiled files"),
 };
 static const struct ws_table module_table = {NULL, module_fields, WS_LEN(module_fields)};
 
-struct prebuilt_row {
-	const char *from;
-	uint64_t names;
-};
-
 static const struct ws_field prebuilt_fields[] = {
-	WS_VALUE("from", struct prebuilt_row, from, WS_ALWAYS, "whose wheels"),
-	WS_VALUE("names", struct prebuilt_row, names, WS_ALWAYS, "how many names were published"),
+	WS_VALUE("from", struct prebuilt, from, WS_ALWAYS, "whose wheels"),
+	WS_VALUE("names", struct prebuilt, names, WS_ALWAYS, "how many names were published"),
 };
 static const struct ws_table prebuilt_table = {NULL, prebuilt_fields, WS_LEN(prebuilt_fields)};
 
-struct problem_row {
-	const char *place, *text, *cure;
-};
-
 static const struct ws_field problem_fields[] = {
-	WS_VALUE("place", struct problem_row, place, WS_ALWAYS, "file:line:column, or empty"),
-	WS_VALUE("text", struct problem_row, text, WS_ALWAYS, NULL),
-	WS_VALUE("cure", struct problem_row, cure, WS_ALWAYS, "lines of advice, or empty"),
+	WS_VALUE("place", struct problem, place, WS_ALWAYS, "file:line:column, or empty"),
+	WS_VALUE("text", struct problem, text, WS_ALWAYS, NULL),
+	WS_VALUE("cure", struct problem, cure, WS_ALWAYS, "lines of advice, or empty"),
 };
 static const struct ws_table problem_table = {NULL, problem_fields, WS_LEN(problem_fields)};
 
-struct recipe_row {
-	const char *path, *name, *version, *why_not, *digest;
-	bool is_checked;
-	uint64_t files, bytes, python_files;
-	const unsigned *marked;
-	const struct module_row *modules;
-	const struct prebuilt_row *prebuilt;
-	const struct problem_row *problems;
-	size_t marked_count, module_count, prebuilt_count, problem_count;
-};
-
+#define SUBJECT struct subject
 static const struct ws_field recipe_fields[] = {
-	WS_VALUE("path", struct recipe_row, path, WS_ALWAYS, NULL),
-	WS_VALUE("name", struct recipe_row, name, WS_OR_NULL, "null: the text has a mistake"),
-	WS_VALUE("version", struct recipe_row, version, WS_OR_NULL, NULL),
-	WS_VALUE("sources_checked", struct recipe_row, is_checked, WS_ALWAYS, NULL),
-	WS_VALUE("why_not", struct recipe_row, why_not, WS_OR_NULL, NULL),
-	WS_VALUE("source_files", struct recipe_row, files, WS_IF_ANY, "of the sources; absent: 0"),
-	WS_VALUE("source_bytes", struct recipe_row, bytes, WS_IF_ANY, "absent: 0"),
-	WS_VALUE("source_digest", struct recipe_row, digest, WS_IF_ANY, "of the tree of sources"),
-	WS_VALUE("python_files", struct recipe_row, python_files, WS_IF_ANY, "absent: 0"),
-	WS_LIST("marked_lines", struct recipe_row, marked, marked_count, WS_ALWAYS,
+	WS_VALUE("path", SUBJECT, path, WS_ALWAYS, NULL),
+	WS_VALUE("name", SUBJECT, recipe.name, WS_OR_NULL, "null: the text has a mistake"),
+	WS_VALUE("version", SUBJECT, recipe.version.text, WS_OR_NULL, NULL),
+	WS_VALUE("sources_checked", SUBJECT, is_compared, WS_ALWAYS, NULL),
+	WS_VALUE("why_not", SUBJECT, why_no_sources, WS_OR_NULL, NULL),
+	WS_VALUE("source_files", SUBJECT, source.tree.count, WS_IF_ANY, "of the sources; absent: 0"),
+	WS_VALUE("source_bytes", SUBJECT, source_bytes, WS_IF_ANY, "absent: 0"),
+	WS_VALUE("source_digest", SUBJECT, source.tree.digest, WS_IF_ANY, "of the tree of sources"),
+	WS_VALUE("python_files", SUBJECT, view.files.len, WS_IF_ANY, "absent: 0"),
+	WS_LIST("marked_lines", SUBJECT, marked_lines, marked_count, WS_ALWAYS,
 		"lines with a comment \"check:\" that a draft left, at most 20"),
-	WS_LIST_OF("modules", struct recipe_row, modules, module_count, module_table, WS_ALWAYS, NULL),
-	WS_LIST_OF("prebuilt", struct recipe_row, prebuilt, prebuilt_count, prebuilt_table, WS_ALWAYS,
+	WS_LIST_OF("modules", SUBJECT, modules, module_count, module_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("prebuilt", SUBJECT, prebuilt, recipe.prebuilt_count, prebuilt_table, WS_ALWAYS,
 		"the templates of published wheels"),
 	WS_LIST_OF(
-		"problems", struct recipe_row, problems, problem_count, problem_table, WS_ALWAYS, NULL),
+		"problems", SUBJECT, problems.list.at, problems.list.len, problem_table, WS_ALWAYS, NULL),
 };
 static const struct ws_table recipe_table = {
 	"a checked recipe", recipe_fields, WS_LEN(recipe_fields)};
 
-struct result {
-	const struct recipe_row *recipes;
-	size_t count;
-};
-
 static const struct ws_field result_fields[] = {
 	WS_FIXED("schema", "wheelsmith.recipe-check/1"),
-	WS_LIST_OF("recipes", struct result, recipes, count, recipe_table, WS_ALWAYS, NULL),
+	WS_LIST_OF("recipes", struct checking, subjects, count, recipe_table, WS_ALWAYS, NULL),
 };
 const struct ws_table ws_recipe_check_table = {NULL, result_fields, WS_LEN(result_fields)};
 
+/* Fills the members for the output. */
 static void
-fill_lists(const struct subject *x, struct recipe_row *row, struct ws_arena *a)
+conclude(struct subject *x, struct ws_arena *a)
 {
-	unsigned *marked = WS_NEW_N(a, unsigned, MARKED_SHOWN);
-	size_t module_count = x->trees ? x->recipe.extension_count : 0;
-	struct module_row *modules = WS_NEW_N(a, struct module_row, module_count);
-	struct prebuilt_row *prebuilt = WS_NEW_N(a, struct prebuilt_row, x->recipe.prebuilt_count);
-	struct problem_row *problems = WS_NEW_N(a, struct problem_row, x->problems.list.len);
-	size_t marked_count = marked_lines(x, marked, MARKED_SHOWN);
-	for (size_t i = 0; i < module_count; i++) {
+	unsigned line = 1;
+	const char *text = x->doc ? x->doc->text : "";
+	for (const char *end; *text; text = end + (*end == '\n'), line++) {
+		end = text + strcspn(text, "\n");
+		if (memmem(text, (size_t)(end - text), "// check:", 9)) {
+			if (x->marked_count < MARKED_SHOWN) {
+				x->marked[x->marked_count++] = line;
+			} else {
+				x->marked_more++;
+			}
+		}
+	}
+	x->marked_lines = x->marked;
+	x->is_compared = x->trees != NULL;
+	x->module_count = x->trees ? x->recipe.extension_count : 0;
+	x->modules = WS_NEW_N(a, struct module, x->module_count);
+	for (size_t i = 0; i < x->module_count; i++) {
 		const struct ws_recipe_module *module = &x->view.modules[i];
 		const char **units = WS_NEW_N(a, const char *, module->unit_count);
+		x->modules[i] = (struct module){module->extension->module,
+			ws_binding_words[module->extension->binding], units, module->unit_count, 0};
 		for (size_t j = 0; j < module->unit_count; j++) {
 			units[j] = module->units[j].path;
+			x->modules[i].cuda_count += module->units[j].kind >= WS_UNIT_CUDA;
 		}
-		modules[i] = (struct module_row){module->extension->module,
-			ws_binding_words[module->extension->binding], units, module->unit_count};
 	}
+	x->prebuilt = WS_NEW_N(a, struct prebuilt, x->recipe.prebuilt_count);
 	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
-		prebuilt[i] = (struct prebuilt_row){
+		x->prebuilt[i] = (struct prebuilt){
 			x->recipe.prebuilt[i].from, ws_prebuilt_count(&x->recipe.prebuilt[i])};
 	}
-	for (size_t i = 0; i < x->problems.list.len; i++) {
-		const struct ws_err *problem = x->problems.list.at[i];
-		problems[i] = (struct problem_row){problem->place, problem->text, problem->cure};
-	}
-	row->marked = marked;
-	row->marked_count = marked_count > MARKED_SHOWN ? MARKED_SHOWN : marked_count;
-	row->modules = modules;
-	row->module_count = module_count;
-	row->prebuilt = prebuilt;
-	row->prebuilt_count = x->recipe.prebuilt_count;
-	row->problems = problems;
-	row->problem_count = x->problems.list.len;
-}
-
-static void
-print_json(const struct checking *c)
-{
-	struct recipe_row *rows = WS_NEW_N(c->s->a, struct recipe_row, c->count);
-	for (size_t i = 0; i < c->count; i++) {
-		const struct subject *x = &c->subjects[i];
-		rows[i] = (struct recipe_row){.path = x->path,
-			.name = x->recipe.name,
-			.version = x->recipe.version.text,
-			.why_not = x->why_no_sources,
-			.is_checked = x->trees,
-			.files = x->source.tree.count,
-			.bytes = x->source_bytes,
-			.digest = x->trees ? x->source.tree.digest.hex : NULL,
-			.python_files = x->view.files.len};
-		fill_lists(x, &rows[i], c->s->a);
-	}
-	const struct result result = {rows, c->count};
-	ws_session_print_json(c->s, &ws_recipe_check_table, &result);
 }
 
 static bool
@@ -505,8 +456,9 @@ check_all(struct checking *c, struct ws_err *err)
 		if (!check_subject(c, x, err)) {
 			return false;
 		}
+		conclude(x, a);
 		for (size_t k = 0; k < x->problems.list.len; k++) {
-			ws_out_error(&c->s->out, x->problems.list.at[k]);
+			ws_out_error(&c->s->out, x->problems.list.at[k].err);
 		}
 		if (x->problems.more > 0) {
 			ws_out_warn(&c->s->out, "%s: %zu more problems", x->path, x->problems.more);
@@ -516,14 +468,14 @@ check_all(struct checking *c, struct ws_err *err)
 		}
 	}
 	if (c->s->globals.json) {
-		print_json(c);
+		ws_session_print_json(c->s, &ws_recipe_check_table, c);
 	}
 	/* The exit code is that of the problems, if all are of one kind. */
 	enum ws_err_kind kind = WS_ERR_NONE;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct problems *problems = &c->subjects[i].problems;
 		for (size_t j = 0; j < problems->list.len; j++) {
-			enum ws_err_kind one = problems->list.at[j]->kind;
+			enum ws_err_kind one = problems->list.at[j].err->kind;
 			kind = kind == WS_ERR_NONE || kind == one ? one : WS_ERR_NEGATIVE;
 		}
 	}

@@ -1,7 +1,8 @@
-/* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution and has its draft
- * written (draft/draft.h). */
+/* cmd_recipe_new.c - `wheelsmith recipe new` and `recipe update`: bring a source distribution and
+ * have its draft written (draft/draft.h). */
 #include "base/fs.h"
 #include "cli/session.h"
+#include "config/recipe.h"
 #include "config/values.h"
 #include "draft/draft.h"
 #include "fetch/source.h"
@@ -20,19 +21,23 @@ struct drafting {
 	const char *git, *folder;  /* --git, --folder: where the sources are; NULL: on an index */
 	const char *sources;       /* the folder they are unpacked in; NULL: nothing was fetched */
 	const struct ws_draft_base *base; /* `recipe update` has one */
+	bool updates;
 	struct ws_draft draft;
 };
 
+/* NAME==V; for an update, or where an index has the sources, NAME alone. */
 static bool
 parse_wanted(struct drafting *d, const char *word, struct ws_err *err)
 {
 	const char *equals = strstr(word, "==");
 	const char *name = equals ? ws_arena_copy(d->s->a, word, (size_t)(equals - word)) : word;
-	bool elsewhere = d->git || d->folder;
+	bool elsewhere = !d->updates && (d->git || d->folder);
 	if (!ws_is_package_name(name) || (!equals && elsewhere)
 		|| (equals && !ws_version_parse(equals + 2, d->s->a, &d->version))) {
-		ws_err_set(err, WS_ERR_USAGE, "'%s' names no version of a package", word);
-		return ws_err_cure(err, "write it like this: causal-conv1d==1.5.3.post1");
+		ws_err_set(
+			err, WS_ERR_USAGE, "'%s' names no %spackage", word, d->updates ? "" : "version of a ");
+		return ws_err_cure(err, "write it like this: %s",
+			d->updates ? "torch-scatter, or torch-scatter==2.1.2" : "causal-conv1d==1.5.3.post1");
 	}
 	if (d->version.local) {
 		ws_err_set(err, WS_ERR_USAGE, "a recipe is for %s, without '+%s'", d->version.public_text,
@@ -380,10 +385,120 @@ ws_cmd_recipe_new(struct ws_session *s, struct ws_err *err)
 		&& draft(&d, err);
 }
 
-bool
-ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, const char *git,
-	const struct ws_draft_base *base, struct ws_err *err)
+/* ---- an update: the newest recipe of a package, and what the index has since then ---- */
+
+/* The newest version on the index, if newer than the recipe; else d->version.text stays NULL. */
+static bool
+find_update(struct drafting *d, const struct ws_recipe *recipe, struct ws_err *err)
 {
-	struct drafting d = {.s = s, .to = to, .git = git, .base = base};
-	return parse_wanted(&d, wanted, err) && draft(&d, err);
+	const struct ws_source_spec *sdist = NULL;
+	struct ws_sdist_found found;
+	for (size_t i = 0; i < recipe->source_count && !sdist; i++) {
+		sdist = recipe->sources[i].kind == WS_SOURCE_SDIST ? &recipe->sources[i] : NULL;
+	}
+	if (!sdist) {
+		ws_err_set(err, WS_ERR_USAGE, "the sources of '%s' %s are not on an index", d->name,
+			recipe->version.text);
+		return ws_err_cure(
+			err, "name the version and its commit:  %s==VERSION --git URL@COMMIT", d->name);
+	}
+	if (!ws_sdist_find(&d->s->fetch, sdist->package, &recipe->version, d->s->a, &found, err)) {
+		return false;
+	}
+	if (found.newest && ws_version_cmp(found.newest, &recipe->version) > 0) {
+		d->version = *found.newest;
+	}
+	return true;
+}
+
+/* Without a commit the new version has to be on the index, as sources. */
+static bool
+has_sources(struct drafting *d, struct ws_err *err)
+{
+	struct ws_sdist_found found;
+	if (!ws_sdist_find(&d->s->fetch, d->name, &d->version, d->s->a, &found, err)) {
+		return false;
+	}
+	if (!found.file) {
+		ws_err_set(err, WS_ERR_CONFIG, "%s %s has wheels, but no source distribution", d->name,
+			d->version.text);
+		return ws_err_cure(err, "where its repository is known:  %s==%s --git URL@COMMIT", d->name,
+			d->version.text);
+	}
+	return true;
+}
+
+static bool
+update(struct drafting *d, struct ws_err *err)
+{
+	struct ws_session *s = d->s;
+	struct ws_recipe_catalog catalog;
+	struct ws_recipe recipe;
+	struct ws_document document;
+	struct ws_source_found found;
+	d->distribution = d->name;
+	/* The newest recipe that is older than the wanted version. Recipes with a local label are left
+	 * out. */
+	const struct ws_recipe_file *newest = NULL;
+	if (!ws_session_open_facts(s, err) || !ws_session_list_recipes(s, &catalog, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < catalog.count; i++) {
+		const struct ws_recipe_file *file = &catalog.files[i];
+		bool older = !d->version.text || ws_version_cmp(&file->version, &d->version) < 0;
+		if (strcmp(file->name, d->name) == 0 && !file->version.local && older) {
+			newest = file;
+		}
+	}
+	if (!newest) {
+		ws_err_set(err, WS_ERR_CONFIG, "no recipe of '%s' to go on from", d->name);
+		return ws_err_cure(err, "a first one:  wheelsmith recipe new %s==VERSION", d->name);
+	}
+	if (!ws_recipe_find(&catalog, d->name, &newest->version, s->a, &recipe, err)
+		|| !ws_document_read(newest->path, "recipe", s->a, &document, err)
+		|| !ws_session_open_net(s, NULL, false, err)
+		|| (!d->version.text && !find_update(d, &recipe, err))) {
+		return false;
+	}
+	if (!d->version.text) {
+		ws_out_note(&s->out, "%s %s is the newest that has a source distribution\n", d->name,
+			recipe.version.text);
+		return true;
+	}
+	const struct ws_source_wish wish = {.name = d->name,
+		.version = recipe.version.text,
+		.specs = recipe.sources,
+		.spec_count = recipe.source_count};
+	if ((!d->git && !has_sources(d, err))
+		|| !ws_source_bring(&s->fetch, &wish, s->a, &found, err)) {
+		return false;
+	}
+	const struct ws_draft_base base = {.recipe = document.doc->root, .folder = found.tree.path};
+	d->base = &base;
+	ws_out_note(&s->out, "%s %s, after %s:\n", d->name, d->version.text, recipe.version.text);
+	return draft(d, err);
+}
+
+bool
+ws_cmd_recipe_update(struct ws_session *s, struct ws_err *err)
+{
+	struct drafting d = {.s = s, .updates = true};
+	const struct ws_option options[] = {
+		{"output", 'o', WS_OPTION_TEXT, &d.to, "FILE",
+			"write there; a folder stands for FOLDER/NAME/V.json"},
+		{"git", 0, WS_OPTION_TEXT, &d.git, "URL", "its sources are in git: URL@COMMIT"},
+	};
+	struct ws_usage usage = {
+		.command = "recipe update",
+		.synopsis = "NAME[==V] [-o FILE] [--git URL@COMMIT]",
+		.summary =
+			"Writes the recipe of a package's newest version from its last recipe: drafts of\n"
+			"both versions are made, their differences are applied to the recipe and listed.\n"
+			"Values that need a decision are marked \"check:\".",
+		WS_OPTIONS(options),
+		.least = 1,
+		.most = 1,
+	};
+	return ws_command_options(s, &usage, err) && parse_wanted(&d, s->words.at[0], err)
+		&& update(&d, err);
 }

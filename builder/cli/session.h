@@ -19,7 +19,6 @@
 
 struct ws_command;
 struct ws_selecting;
-struct ws_draft_base;
 struct ws_matrix;
 struct ws_table;
 
@@ -141,11 +140,6 @@ bool ws_cmd_recipe_check(struct ws_session *s, struct ws_err *err);
 bool ws_cmd_recipe_list(struct ws_session *s, struct ws_err *err);
 bool ws_cmd_recipe_new(struct ws_session *s, struct ws_err *err);
 bool ws_cmd_recipe_update(struct ws_session *s, struct ws_err *err);
-
-/** `recipe new` of @a wanted, NAME==V, that goes on from @a base. @a to, @a git: its options; NULL:
- * not given. */
-bool ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, const char *git,
-	const struct ws_draft_base *base, struct ws_err *err);
 
 /**
  * Parses the options of a command and the common ones. True: run the command. False: help or

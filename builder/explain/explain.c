@@ -103,20 +103,16 @@ ws_remedy_draft(
 static const char *
 python_of(const char *file, struct ws_arena *a)
 {
-	const char *tag = strstr(file, ".cpython-");
+	const char *tag = strstr(file, ".cpython-"), *folder = strstr(file, "/lib/python"), *text = "";
 	struct ws_python_tag python;
 	if (tag) {
-		const char *digits = tag + strlen(".cpython-");
-		const char *text = ws_arena_printf(a, "cp%.*s", (int)strcspn(digits, "-."), digits);
-		return ws_python_tag_parse(text, &python) ? ws_python_version_text(&python, a) : NULL;
+		tag += strlen(".cpython-");
+		text = ws_arena_printf(a, "cp%.*s", (int)strcspn(tag, "-."), tag);
+	} else if (folder) {
+		folder += strlen("/lib/python");
+		text = ws_arena_copy(a, folder, strcspn(folder, "/"));
 	}
-	const char *folder = strstr(file, "/lib/python");
-	if (folder) {
-		const char *text = folder + strlen("/lib/python");
-		text = ws_arena_copy(a, text, strcspn(text, "/"));
-		return ws_python_tag_parse(text, &python) ? ws_python_version_text(&python, a) : NULL;
-	}
-	return NULL;
+	return ws_python_tag_parse(text, &python) ? ws_python_version_text(&python, a) : NULL;
 }
 
 /* Where the packages' folder ends in @file; 0: it is in none. */
