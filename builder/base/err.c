@@ -255,8 +255,8 @@ ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset,
 	size_t marked = len < shown - before ? len : shown - before;
 	unsigned width = ws_utf8_columns(line + before, marked);
 	err->excerpt[0] = '\0';
-	append(err->excerpt, sizeof(err->excerpt), "%5u | %s%s\n", at.line, skip ? "…" : "", line);
-	append(err->excerpt, sizeof(err->excerpt), "      | %s%*s^", skip ? " " : "",
+	append(err->excerpt, sizeof(err->excerpt), "%5u | %s%s\n", at.line, skip ? "..." : "", line);
+	append(err->excerpt, sizeof(err->excerpt), "      | %s%*s^", skip ? "   " : "",
 		(int)ws_utf8_columns(line, before), "");
 	for (unsigned i = 1; i < width; i++) {
 		append(err->excerpt, sizeof(err->excerpt), "~");

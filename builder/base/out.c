@@ -118,34 +118,25 @@ ws_term_columns(const char *text)
 	return ws_utf8_columns(text, strlen(text));
 }
 
-/* "…" takes three bytes: where fewer are left, it stands a little earlier. */
-static void
-put_dots(char *text, char *at)
-{
-	/* A character does not begin at a UTF-8 continuation byte. */
-	while (at > text && (strlen(at) < 3 || ((unsigned char)*at & 0xc0) == 0x80)) {
-		at--;
-	}
-	memcpy(at, strlen(at) < 3 ? "." : "…", strlen(at) < 3 ? 2 : 4);
-}
-
 void
 ws_term_cut(char *text, unsigned columns)
 {
 	if (columns == 0 || ws_term_columns(text) <= columns) {
 		return;
 	}
-	unsigned seen = 0;
-	for (char *c = text; *c;) {
-		size_t len = ws_utf8_len(c, strnlen(c, 4));
+	unsigned dots = columns < 3 ? columns : 3, seen = 0;
+	char *at = text;
+	while (*at) {
+		size_t len = ws_utf8_len(at, strnlen(at, 4));
 		len = len ? len : 1;
-		seen += ws_utf8_columns(c, len);
-		if (seen >= columns) {
-			put_dots(text, c);
-			return;
+		seen += ws_utf8_columns(at, len);
+		if (seen > columns - dots) {
+			break;
 		}
-		c += len;
+		at += len;
 	}
+	memset(at, '.', dots);
+	at[dots] = '\0';
 }
 
 void

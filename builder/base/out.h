@@ -44,7 +44,7 @@ bool ws_out_is_broken(const struct ws_out *out);
 /** Columns that @a text takes. */
 unsigned ws_term_columns(const char *text);
 
-/** Cuts @a text in place to at most @a columns, ending in "…" when it was longer. */
+/** Cuts @a text in place to at most @a columns, ending in "..." when it was longer. */
 void ws_term_cut(char *text, unsigned columns);
 
 /** Draws @a text over the line the cursor is on; nothing unless out->redraws. */

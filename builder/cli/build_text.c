@@ -26,7 +26,7 @@ add_some(struct ws_buf *b, const char *head, const char *const *list, size_t cou
 		ws_buf_printf(b, "%s%s", i ? ", " : head, list[i]);
 	}
 	if (count > MOST_ASKING) {
-		ws_buf_printf(b, " … +%zu", count - MOST_ASKING);
+		ws_buf_printf(b, " ... +%zu", count - MOST_ASKING);
 	}
 }
 

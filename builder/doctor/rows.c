@@ -215,7 +215,7 @@ print_part(struct ws_page *page, const struct ws_rows *rows, size_t first)
 				}
 				while (cure.s && cure.n > 0) {
 					struct ws_str line = ws_str_cut(&cure, '\n');
-					ws_page_line(page, WS_PAGE_MORE, "→ %.*s", WS_STR_ARGS(line));
+					ws_page_line(page, WS_PAGE_MORE, "-> %.*s", WS_STR_ARGS(line));
 				}
 			}
 		}
@@ -236,11 +236,11 @@ ws_rows_print_page(const struct ws_rows *rows, const struct ws_out *out)
 	if (blocks == 0) {
 		ws_out_result(out, "\nthis host can build");
 	} else {
-		ws_out_result(out, "\n✗ nothing can be built here until %zu problem%s solved", blocks,
+		ws_out_result(out, "\nx nothing can be built here until %zu problem%s solved", blocks,
 			blocks == 1 ? " is" : "s are");
 	}
 	if (fails > 0) {
-		ws_out_result(out, "; ✗ %zu thing%s not work", fails, fails == 1 ? " does" : "s do");
+		ws_out_result(out, "; x %zu thing%s not work", fails, fails == 1 ? " does" : "s do");
 	}
 	if (notes > 0) {
 		ws_out_result(out, "; %zu note%s marked !", notes, notes == 1 ? " is" : "s are");

@@ -132,7 +132,7 @@ list_kits(const struct ws_axes *axes, bool of_host)
 	for (size_t i = 0; i < texts.len; i++) {
 		bool is_last = i + 1 == texts.len;
 		if (i < 3 || !many || is_last) {
-			ws_buf_puts(&b, i == 0 ? "" : is_last && many ? " … " : ", ");
+			ws_buf_puts(&b, i == 0 ? "" : is_last && many ? " ... " : ", ");
 			ws_buf_puts(&b, texts.at[i]);
 		}
 	}

@@ -237,7 +237,7 @@ ws_plan_find(const struct ws_plan *plan, const char *glob, struct ws_err *err)
 		}
 	}
 	if (matches > listed) {
-		ws_err_cure(err, "… and %u more", matches - listed);
+		ws_err_cure(err, "... and %u more", matches - listed);
 	}
 	return NULL;
 }

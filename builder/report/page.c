@@ -80,7 +80,7 @@ print_part(struct ws_page *page, const char *mark, unsigned indent, struct ws_st
 static void
 print_line(struct ws_page *page, enum ws_page_mark mark, const char *format, va_list values)
 {
-	static const char *const marks[] = {"", "!", "✗", ""};
+	static const char *const marks[] = {"", "!", "x", ""};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	char *plain = ws_arena_vprintf(a, format, values);
 	ws_utf8_make_plain(plain, false);

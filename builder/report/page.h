@@ -16,7 +16,7 @@
 enum ws_page_mark {
 	WS_PAGE_PLAIN,
 	WS_PAGE_ADVICE, /**< "!": worth knowing */
-	WS_PAGE_WRONG,  /**< "✗" */
+	WS_PAGE_WRONG,  /**< "x" */
 	WS_PAGE_MORE,   /**< no mark: belongs to the line above, indented */
 };
 

@@ -43,14 +43,15 @@ cost_text(const struct ws_cell *cell, struct ws_arena *a)
 {
 	char words[WS_FORMAT_BYTES];
 	if (cell->cost.actions == 0) {
-		return "–";
+		return "-";
 	}
 	if (cell->cost.units == 0) {
 		return cell->product->units->modules > 0 ? "link" : "pack";
 	}
-	return cell->cost.unknown > 0 ? "unknown"
-								  : ws_arena_printf(a, "%s %s", cell->cost.rough ? "~" : "≤",
-									  ws_format_clock(cell->cost.cpu_ms, words));
+	return cell->cost.unknown > 0
+		? "unknown"
+		: ws_arena_printf(
+			a, "%s %s", cell->cost.rough ? "~" : "<=", ws_format_clock(cell->cost.cpu_ms, words));
 }
 
 static struct row
@@ -63,11 +64,11 @@ make_row(const struct ws_cell *cell, struct ws_arena *a)
 	const char *abi = strstr(cell->name, "/abi"); /* when it is not the wheel's own */
 	return (struct row){{
 		ws_arena_printf(a, "%s %s", cell->recipe->name, cell->recipe->version.text),
-		ws_arena_printf(a, "%s%s%s", torch ? torch->name : "–", unknown, abi ? abi : ""),
-		ws_arena_strdup(a, point->cuda ? point->cuda->name : "–"),
+		ws_arena_printf(a, "%s%s%s", torch ? torch->name : "-", unknown, abi ? abi : ""),
+		ws_arena_strdup(a, point->cuda ? point->cuda->name : "-"),
 		ws_arena_strdup(a, point->python->text),
 		ws_arena_printf(a, "%s%s",
-			point->archs.count > 0 ? ws_arch_set_text(&point->archs, a) : "–",
+			point->archs.count > 0 ? ws_arch_set_text(&point->archs, a) : "-",
 			point->machine->mark),
 		ws_arena_printf(a, "%s%s", ws_decision_words[cell->decision], judged ? "" : "?"),
 		ws_arena_strdup(a, cell->why),
@@ -122,7 +123,7 @@ fit(unsigned widths[COLUMNS], const bool same[COLUMNS], unsigned width)
 	}
 }
 
-/* A version says more than the end of a name: "causal-c… 1.5.3.post1". */
+/* A version says more than the end of a name: "causal-c... 1.5.3.post1". */
 static char *
 cut_package(char *text, unsigned width, struct ws_arena *a)
 {
@@ -132,8 +133,9 @@ cut_package(char *text, unsigned width, struct ws_arena *a)
 		ws_term_cut(text, width);
 		return text;
 	}
-	char *name = ws_arena_copy(a, text, (size_t)(version - text));
-	ws_term_cut(name, width - len);
+	unsigned room = width - len; /* a few letters say more than dots */
+	char *name = ws_arena_copy(a, text, room < 8 ? room : (size_t)(version - text));
+	ws_term_cut(name, room);
 	return ws_arena_printf(a, "%s%s", name, version);
 }
 
@@ -318,7 +320,7 @@ add_part(struct ws_buf *out, size_t *line, unsigned width, const char *part)
 	ws_buf_puts(out, part);
 }
 
-/* "≤ 7 min on 2 cores"; "~" with rough figures; units of unknown cost are counted beside it. */
+/* "<= 7 min on 2 cores"; "~" with rough figures; units of unknown cost are counted beside it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {
@@ -349,7 +351,7 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	add_part(out, &line, width, ws_arena_printf(a, "%u actions", cost->actions));
 	if (cost->cpu_ms > 0) {
 		add_part(out, &line, width,
-			ws_arena_printf(a, "%s %s on %u core%s", cost->rough ? "~" : "≤",
+			ws_arena_printf(a, "%s %s on %u core%s", cost->rough ? "~" : "<=",
 				wall_words(totals->wall_ms, a), totals->cores, totals->cores > 1 ? "s" : ""));
 	}
 	if (cost->unknown > 0) {
@@ -360,7 +362,7 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	if (totals->peak_bytes > 0) {
 		add_part(out, &line, width,
 			ws_arena_printf(a, "peak %s%s",
-				cost->unmeasured > 0 ? "≥ "
+				cost->unmeasured > 0 ? ">= "
 					: cost->rough    ? "~ "
 									 : "",
 				ws_format_memory(totals->peak_bytes, words)));

@@ -99,11 +99,11 @@ compose(const struct status *s, bool is_narrow, struct ws_buf *line)
 		}
 	}
 	for (size_t i = 0; i < s->items.len && i < MOST_NAMED; i++) {
-		ws_buf_puts(line, i > 0 ? " · " : "");
+		ws_buf_puts(line, i > 0 ? " | " : "");
 		describe(s, &s->items.at[i], line);
 	}
 	if (s->items.len > MOST_NAMED) {
-		ws_buf_printf(line, " · … +%zu", s->items.len - MOST_NAMED);
+		ws_buf_printf(line, " | +%zu", s->items.len - MOST_NAMED);
 	}
 }
 

@@ -94,7 +94,7 @@ add_names(struct lines *lines, const struct ws_missing *first, size_t count)
 	for (size_t i = 0; i < count && i < MOST_SHOWN; i++) {
 		bool last = i == MOST_SHOWN - 1 && count > MOST_SHOWN;
 		*ws_vec_push(&lines->list, lines->a) = last
-			? ws_arena_printf(lines->a, "%s   … +%zu", first[i].text, count - MOST_SHOWN)
+			? ws_arena_printf(lines->a, "%s   ... +%zu", first[i].text, count - MOST_SHOWN)
 			: first[i].text;
 	}
 }

@@ -71,10 +71,10 @@ flat() {
 	package demo_ops 1
 	run -1 "$WHEELSMITH" doctor --python "$python"
 	echo "$output"
-	[[ $(flat) == *"✗ demo-ops 1.0 (cu12) does not load with torch 2.5.1+cu124: demo_ops/_C"*" needs 1 symbol that torch 2.5.1"* ]]
+	[[ $(flat) == *"x demo-ops 1.0 (cu12) does not load with torch 2.5.1+cu124: demo_ops/_C"*" needs 1 symbol that torch 2.5.1"* ]]
 	[[ $(flat) == *"built for cxx11abi 1; this torch is cxx11abi 0"* ]]
 	[[ $(flat) == *"wheelsmith build demo-ops==1.0 --here --python $python --recipes recipes"* ]]
-	[[ $(flat) == *"✗ 1 thing does not work"* ]]
+	[[ $(flat) == *"x 1 thing does not work"* ]]
 	# The same from the error's text alone.
 	run -0 "$WHEELSMITH" explain "ImportError: $site/demo_ops/_C.so: undefined symbol: _ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 	[[ $(flat) == *"it was built for cxx11abi 1; torch 2.5.1 is cxx11abi 0"* ]]
@@ -134,7 +134,7 @@ flat() {
 	# equal failures are reported once; a package that is present elsewhere is not built.
 	echo 'import einops' > "$site/flash_attn/__init__.py"
 	run -1 "$WHEELSMITH" doctor --python "$python"
-	[[ $(flat) == *"✗ flash_attn.flash_attn_func, flash_attn.flash_attn_varlen_func, flash_attn.flash_attn_with_kvcache, flash_attn.bert_padding.unpad_input fails: ModuleNotFoundError: No module named 'einops' → install what has it: $python -m pip install einops"* ]]
+	[[ $(flat) == *"x flash_attn.flash_attn_func, flash_attn.flash_attn_varlen_func, flash_attn.flash_attn_with_kvcache, flash_attn.bert_padding.unpad_input fails: ModuleNotFoundError: No module named 'einops' -> install what has it: $python -m pip install einops"* ]]
 }
 
 # transformers as its three eras choose functions; read in 4.57.1, 5.0.0 and 5.23.0.
@@ -215,7 +215,7 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 	echo '{"model_type": "bamba", "hidden_size": 4096}' > config.json
 	run -1 "$WHEELSMITH" doctor --python "$python" --model config.json
 	[[ $(flat) == *"causal-conv1d is there"* ]]
-	[[ $(flat) == *"✗ bamba needs mamba-ssm, of which it lacks: selective_state_update, mamba_chunk_scan_combined, mamba_split_conv1d_scan_combined"* ]]
+	[[ $(flat) == *"x bamba needs mamba-ssm, of which it lacks: selective_state_update, mamba_chunk_scan_combined, mamba_split_conv1d_scan_combined"* ]]
 	[[ $(flat) == *"flash-attn is not installed; bamba works without it"* ]]
 	run -1 "$WHEELSMITH" doctor --python "$python" --model config.json --json
 	[ "$(jq -r '.model.kernels[] | select(.needed) | .package' <<< "$output" | xargs)" = "causal-conv1d mamba-ssm" ]

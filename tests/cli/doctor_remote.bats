@@ -74,8 +74,8 @@ look() { # ENDPOINT [MEMBERS]
 	while IFS='|' read -r endpoint members says cure; do
 		look "$endpoint" "$members"
 		[ "$status" -eq 1 ]
-		[[ "$output" == *"✗ "*"$says"* ]]
-		[[ "$output" == *"→ "*"$cure"* ]] || [ -z "$cure" ]
+		[[ "$output" == *"x "*"$says"* ]]
+		[[ "$output" == *"-> "*"$cure"* ]] || [ -z "$cure" ]
 		"$WHEELSMITH" doctor --remote --json > page || true
 		[ "$(jq .remote.answers page)" = false ]
 		python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" page
@@ -93,7 +93,7 @@ look() { # ENDPOINT [MEMBERS]
 	unset PIP_CERT
 	look "$GRPCS"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"issuer certificate"*"→ "*"CA"* ]]
+	[[ "$output" == *"issuer certificate"*"-> "*"CA"* ]]
 }
 
 @test "no server is configured" {

@@ -76,7 +76,7 @@ setup() {
 	run -0 env -u HOME "$WHEELSMITH" plan "${package[@]}" --store here
 	run -3 env HOME= "$WHEELSMITH" plan "${package[@]}"
 	run -1 env -u HOME "$WHEELSMITH" doctor
-	[[ "$output" == *"✗ no folder is known for the store: HOME is not set"* ]]
+	[[ "$output" == *"x no folder is known for the store: HOME is not set"* ]]
 }
 
 @test "a store that another user has made in a folder for everybody is not believed" {

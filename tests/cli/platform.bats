@@ -183,7 +183,7 @@ plain() {
 	[[ $stderr == *"systems have from glibc 2.34 on"*"std::from_chars(char const*"*'"glibc": "2.34"'* ]]
 	[[ $stderr == *"mallinfo2: used by kernel.cpp, declared in src/used.h, /usr/include/malloc.h"$'\n'* ]]
 	[[ $stderr == *"std::from_chars("*"): used by kernel.cpp, declared in src/kernel.cpp, /usr/include/c++/"*"/charconv"* ]]
-	[[ $stderr == *"strerrordesc_np: used by kernel.cpp, declared in src/kernel.cpp, /usr/include/string.h   … +1"$'\n'* ]]
+	[[ $stderr == *"strerrordesc_np: used by kernel.cpp, declared in src/kernel.cpp, /usr/include/string.h   ... +1"$'\n'* ]]
 	not grep -E 'by other|, other|GLIBC_2' <<< "$stderr" # nor what is right
 	# The same from the store, without compiling again.
 	build

@@ -70,8 +70,8 @@ reads_from() { # ENDPOINT
 		[ "$status" -eq "$status_expected" ]
 		[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"$says"* ]]
 	done <<- END
-		no-cache|1|✗ the server has no cache
-		no-sha256|1|✗ the server does not know SHA-256
+		no-cache|1|x the server has no cache
+		no-sha256|1|x the server does not know SHA-256
 		reader|0|! "access" is "write", and the server does not take results
 	END
 }

@@ -149,7 +149,7 @@ WS_TEST(the_caret_stands_below_what_it_means)
 		strcat(longer, "é");
 	}
 	ws_err_at(&err, "f", longer, 121, 2); /* within a character: it is taken from there */
-	const char *shown = strstr(err.excerpt, "…") + strlen("…");
+	const char *shown = strstr(err.excerpt, "...") + strlen("...");
 	assert_memory_equal(shown, "é", 2);
 }
 

@@ -101,12 +101,12 @@ WS_TEST(problems_are_last_in_their_part_and_listed_in_the_json)
 	assert_string_equal(page,
 		"host          2 cores\n"
 		"                and more\n"
-		"            ✗ no room\n"
-		"                → worded\n"
+		"            x no room\n"
+		"                -> worded\n"
 		"store       ! small\n"
-		"                → first\n"
-		"                → then\n"
-		"\n✗ nothing can be built here until 1 problem is solved; 1 note is marked !\n");
+		"                -> first\n"
+		"                -> then\n"
+		"\nx nothing can be built here until 1 problem is solved; 1 note is marked !\n");
 	assert_contains(json, "\"cure\": \"first\\nthen\\n\"");
 	assert_contains(json, "\"can_build\": false");
 	free(page);

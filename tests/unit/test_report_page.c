@@ -43,7 +43,7 @@ WS_TEST(labels_marks_and_more)
 		"store         /home/x\n"
 		"            ! it is small\n"
 		"                make it larger\n"
-		"compilers   ✗ none\n");
+		"compilers   x none\n");
 }
 
 WS_TEST(long_lines_are_broken_at_blanks)

@@ -94,10 +94,10 @@ WS_TEST(text_is_cut_by_columns_not_bytes)
 	ws_term_cut(text, 7);
 	assert_string_equal(text, "a·b·c·d");
 	ws_term_cut(text, 4);
-	assert_string_equal(text, "a·b…");
-	char plain[] = "not built yet"; /* in place: "…" takes the bytes of three letters */
+	assert_string_equal(text, "a...");
+	char plain[] = "not built yet";
 	ws_term_cut(plain, 12);
-	assert_string_equal(plain, "not built …");
+	assert_string_equal(plain, "not built...");
 	char tiny[] = "ab";
 	ws_term_cut(tiny, 1);
 	assert_string_equal(tiny, ".");
@@ -208,5 +208,5 @@ WS_TEST(a_terminal_gets_one_line_that_fits)
 	const char *last = strrchr(text, '\r') + 1;
 	char *line = ws_arena_copy(a, last, strcspn(last, "\033"));
 	assert_int_equal(ws_term_columns(line), 23);
-	assert_true(ws_ends_with(line, "…"));
+	assert_true(ws_ends_with(line, "..."));
 }
