@@ -50,7 +50,9 @@ find_all(struct writing *w, struct ws_err *err)
 {
 	struct ws_fetch *fetch = w->ctx->fetch;
 	const struct ws_supplies *supplies = w->order->supplies;
-	struct ws_resolver *resolver = ws_resolver_open(w->ctx, &w->order->selection->pins);
+	struct ws_selection *sel = w->order->selection;
+	struct ws_resolver *resolver =
+		ws_resolver_open(w->ctx, &sel->pins, sel->plan.products, sel->plan.product_count);
 	bool was_offline = fetch->offline, done = true;
 	fetch->offline = true;
 	w->order->store->used = &w->used;

@@ -175,7 +175,7 @@ ws_cmd_shell(struct ws_session *s, struct ws_err *err)
 	}
 	struct ws_graph *graph = ws_graph_make(s->a);
 	struct ws_made made;
-	struct ws_resolver *resolver = ws_resolver_open(ctx, &sh.selecting.sel.pins);
+	struct ws_resolver *resolver = ws_resolver_open(ctx, &sh.selecting.sel.pins, &cell->product, 1);
 	struct ws_engine engine = {.store = &s->store, .ledger = s->ledger};
 	bool done = ws_products_add(ctx, resolver, cell->product, graph, &made, err)
 		&& ws_engine_look(&engine, graph, err);

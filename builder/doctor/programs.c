@@ -98,7 +98,7 @@ ws_doctor_compilers(struct ws_doctor *d)
 	if (!any && facts->cuda_count > 0) {
 		const struct ws_cuda_toolkit *newest = &d->facts->cuda[d->facts->cuda_count - 1];
 		const struct ws_hostcc_wish wish = {.limits = {.gcc_max = newest->gcc_max},
-			.cuda = newest->version.text,
+			.cuda = &newest->version,
 			.gcc_min = d->facts->gcc_min};
 		struct ws_err err = {0};
 		ws_err_set(

@@ -134,10 +134,10 @@ find_linked(struct ws_ledger *ledger, const struct ws_hostcc *cxx, const struct 
 {
 	for (size_t i = 0; i < flags->link_count; i++) {
 		const char *word = flags->link[i];
-		if (ws_starts_with(word, "-l:")) {
-			find(ledger, cxx, word + 3, a, paths);
-		} else if (ws_starts_with(word, "-l")) {
-			find(ledger, cxx, ws_arena_printf(a, "lib%s.so", word + 2), a, paths);
+		bool library = ws_starts_with(word, "-l"), whole = library && word[2] == ':';
+		if (library) {
+			const char *name = whole ? word + 3 : ws_arena_printf(a, "lib%s.so", word + 2);
+			find(ledger, cxx, name, a, paths);
 		}
 	}
 }

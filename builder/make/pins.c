@@ -73,85 +73,34 @@ ws_pins_renew(struct ws_pins *pins, const char *const *names, size_t count, stru
 
 /* ---- holding what was found against them ---- */
 
-/* The name of a pin for `lock --update`. */
-static const char *
-update_name(const struct ws_pin_type *type, const void *pin)
-{
-	return type->name ? type->name : ws_pin_text(&type->fields[0], pin);
-}
-
-static const char *
-subject_of(enum ws_pin_kind kind, const void *pin, struct ws_arena *a)
-{
-	const struct ws_pin_source *source = pin;
-	const struct ws_pin_prebuilt *wheel = pin;
-	switch (kind) {
-	case WS_PIN_SOURCE:
-		return ws_arena_printf(a, "the sources of %s %s", source->package, source->version);
-	case WS_PIN_CUDA:
-		return ws_arena_printf(a, "CUDA %s", ((const struct ws_pin_cuda *)pin)->cuda);
-	case WS_PIN_PREBUILT:
-		return ws_arena_printf(a, "the wheel '%s'", wheel->wheel);
-	case WS_PIN_TORCH:
-	case WS_PIN_EXPORTS:
-	case WS_PIN_KINDS:
-		break;
-	}
-	return ws_arena_printf(a, "torch %s", ((const struct ws_pin_torch *)pin)->version);
-}
-
-/* The digest that a pin is about: the last member that must be the same. */
-static const char *
-digest_of(const struct ws_pin_type *type, const void *pin)
-{
-	const char *digest = NULL;
-	for (size_t i = 0; pin && i < type->field_count; i++) {
-		digest = type->fields[i].flags & WS_PIN_BINDS ? ws_pin_text(&type->fields[i], pin) : digest;
-	}
-	return digest ? digest : "nothing";
-}
-
-/* True when the lock may take the change. */
 static bool
-may_change(struct ws_pins *pins, enum ws_pin_kind kind, const void *known, const void *found,
-	struct ws_err *err)
+refuse(const char *subject, const char *was, const char *is, const char *name, struct ws_err *err)
 {
-	const struct ws_pin_type *type = &ws_pin_types[kind];
-	const char *subject = subject_of(kind, found, pins->a);
-	const char *was = digest_of(type, known), *is = digest_of(type, found);
-	if (!pins->locked) {
-		if (known && !ws_same(was, is)) {
-			ws_events_note(
-				pins->events, "the lock's pin of %s changes: %.12s is %.12s now", subject, was, is);
-		}
-		return true;
-	}
-	if (known) {
+	if (was) {
 		ws_err_set(err, WS_ERR_CONFIG, "%s: not what the lock pins", subject);
 		ws_err_cure(err, "locked: %s", was);
 		ws_err_cure(err, "found:  %s", is);
 	} else {
 		ws_err_set(err, WS_ERR_CONFIG, "the lock has no pin of %s", subject);
 	}
-	ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, known ? update_name(type, found) : NULL);
+	ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, was ? name : NULL);
 	return ws_err_cure_code(err, WS_CURE_UNLOCKED, NULL);
 }
 
 bool
 ws_pins_put(struct ws_pins *pins, enum ws_pin_kind kind, const void *found, struct ws_err *err)
 {
-	const void *known = ws_lock_find(&pins->lock, kind, found);
-	if (known ? !ws_pin_holds(kind, known, found) : !ws_pin_is_hint(kind)) {
-		if (!may_change(pins, kind, known, found, err)) {
-			return false;
-		}
-		pins->changed = ws_lock_put(&pins->lock, kind, found, pins->a) || pins->changed;
-		return true;
+	struct ws_pin_change change = ws_lock_compare(&pins->lock, kind, found, pins->a);
+	if (change.binds && pins->locked) {
+		return refuse(change.subject, change.was, change.is, change.name, err);
+	}
+	if (change.binds && change.was && !ws_same(change.was, change.is)) {
+		ws_events_note(pins->events, "the lock's pin of %s changes: %.12s is %.12s now",
+			change.subject, change.was, change.is);
 	}
 	/* Where it is found again is not a pin: a lock that may not change has it for this run. */
-	const void *merged = known ? ws_pin_follow(kind, known, found, pins->a) : found;
-	bool moved = ws_lock_put(&pins->lock, kind, merged, pins->a);
-	pins->changed = pins->changed || (moved && !pins->locked);
+	bool put = ws_lock_put(&pins->lock, kind, change.pin, pins->a);
+	pins->changed = pins->changed || (put && !pins->locked);
 	return true;
 }
 

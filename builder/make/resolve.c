@@ -7,107 +7,116 @@
 #include "make/toolchain.h"
 #include "recipe/recipe_view.h"
 
-/* From gcc 11 on libstdc++ has <compare> and requires, which torch's headers of 2.14 use. */
-#define GCC_FOR_CXX20 11
-
 struct ws_resolver {
 	const struct ws_context *ctx;
 	struct ws_pins *pins;
 	struct ws_arena *a;
 	struct ws_toolchains *toolchains;
 	struct ws_map torch, cuda, sources, exports; /* kits by name */
-	struct ws_map without_torch;                 /* interpreters */
+	struct ws_map beside;                        /* installed torches by interpreter */
+	struct ws_map unknown;                       /* releases of torch that were warned of */
 };
 
+/* A host kit is not sent to a farm: its files may change while commands run there. */
+static bool
+refuse_on_farm(const struct ws_context *ctx, const char *what, const char *name, struct ws_err *err)
+{
+	const struct ws_executor *farm = ctx->executor;
+	return farm && !farm->falls_back
+		&& !ws_err_set(err, WS_ERR_CONFIG,
+			"%s %s of this host is not sent to a farm: its files may change", what, name);
+}
+
+/* Its digests take long, and a plan names more toolkits than a build uses. */
+static void
+open_host_toolkit(const struct ws_context *ctx, const struct ws_cuda_choice *choice)
+{
+	struct ws_err *failure = WS_NEW(ctx->a, struct ws_err);
+	if (refuse_on_farm(ctx, "CUDA", choice->name, failure)) {
+		ws_err_cure_code(failure, WS_CURE_KITS_ARCHIVE, NULL);
+		choice->host_kit->failure = failure;
+	} else if (!ws_cuda_open_host(choice->host_kit, ctx->ledger, ctx->a, failure)) {
+		choice->host_kit->failure = failure;
+	}
+}
+
 struct ws_resolver *
-ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins)
+ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins,
+	struct ws_product *const *products, size_t count)
 {
 	struct ws_resolver *r = WS_NEW(ctx->a, struct ws_resolver);
 	r->ctx = ctx;
 	r->pins = pins;
 	r->a = ctx->a;
 	r->toolchains = ws_toolchains_open(ctx);
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_cuda_choice *cuda = products[i]->point.cuda;
+		bool host = products[i]->recipe->extension_count > 0 && cuda && cuda->host_kit;
+		if (host && !cuda->host_kit->fingerprint && !cuda->host_kit->failure) {
+			open_host_toolkit(ctx, cuda);
+		}
+	}
 	return r;
 }
 
-/* A host kit is not sent to a farm: its files may change while commands run there. */
-static bool
-refuse_on_farm(const struct ws_resolver *r, const char *what, const char *name, struct ws_err *err)
-{
-	const struct ws_executor *farm = r->ctx->executor;
-	return farm && !farm->falls_back
-		&& !ws_err_set(err, WS_ERR_CONFIG,
-			"%s %s of this host is not sent to a farm: its files may change", what, name);
-}
-
 /* ---- torch ---- */
-
-static bool
-open_release(struct ws_resolver *r, const struct ws_point *point, struct ws_torch_kit *kit,
-	struct ws_err *err)
-{
-	struct ws_torch_wish wish = {
-		.version = point->torch->version,
-		.machine = point->machine,
-		.python = point->python->tag,
-		.pin = ws_lock_torch(&r->pins->lock, point->torch_pin),
-	};
-	if (!ws_torch_open(r->ctx->fetch, r->ctx->facts, &wish, r->a, kit, err)) {
-		return false;
-	}
-	const struct ws_pin_torch pin = {
-		.version = point->torch_pin,
-		.wheel = kit->wheel,
-		.sha256 = kit->wheel_sha256,
-		.record = kit->record_sha256,
-		.tree = kit->tree->digest.hex,
-		.cuda = kit->cuda,
-		.cxx11abi = kit->cxx11abi,
-	};
-	return ws_pins_put(r->pins, WS_PIN_TORCH, &pin, err);
-}
-
-/* A release is known by its name in the lock, an installed torch by its interpreter. */
-static const char *
-torch_key(const struct ws_resolver *r, const struct ws_point *point)
-{
-	const struct ws_python_kit *python =
-		point->python->interpreter ? point->python->interpreter->kit : NULL;
-	return !point->torch->installed ? point->torch_pin
-		: python                    ? ws_arena_printf(
-								 r->a, "installed for %s", python->interpreter ? python->interpreter : python->include)
-				 : NULL;
-}
 
 const struct ws_torch_kit *
 ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
 {
 	const struct ws_torch_choice *torch = point->torch;
-	const char *key = torch_key(r, point);
-	struct ws_torch_kit *kit = key ? ws_map_get(&r->torch, key) : NULL;
-	if (kit) {
-		return kit;
-	}
-	if (torch->installed && refuse_on_farm(r, "torch", torch->name, err)) {
+	if (torch->installed && refuse_on_farm(r->ctx, "torch", torch->name, err)) {
 		ws_err_cure_code(err, WS_CURE_TORCH, torch->name);
 		return NULL;
 	}
-	if (!key) {
-		ws_err_set(err, WS_ERR_CONFIG, "no interpreter with a torch of its own");
-		return NULL;
+	const struct ws_torch_kit *known = torch->installed ? point->python->interpreter->torch->kit
+														: ws_map_get(&r->torch, point->torch_pin);
+	if (!known) {
+		struct ws_torch_kit *kit = WS_NEW(r->a, struct ws_torch_kit);
+		struct ws_torch_wish wish = {
+			.version = torch->version,
+			.machine = point->machine,
+			.python = point->python->tag,
+			.pin = ws_lock_torch(&r->pins->lock, point->torch_pin),
+		};
+		if (!ws_torch_open(r->ctx->fetch, r->ctx->facts, &wish, r->a, kit, err)) {
+			return NULL;
+		}
+		const struct ws_pin_torch pin = {
+			.version = point->torch_pin,
+			.wheel = kit->wheel,
+			.sha256 = kit->wheel_sha256,
+			.record = kit->record_sha256,
+			.tree = kit->tree->digest.hex,
+			.cuda = kit->cuda,
+			.cxx11abi = kit->cxx11abi,
+		};
+		if (!ws_pins_put(r->pins, WS_PIN_TORCH, &pin, err)) {
+			return NULL;
+		}
+		ws_map_put(&r->torch, point->torch_pin, kit, r->a);
+		known = kit;
 	}
-	kit = WS_NEW(r->a, struct ws_torch_kit);
-	if (torch->installed ? !ws_torch_open_installed(
-			r->ctx->facts, point->python->interpreter->kit, r->ctx->ledger, r->a, kit, err)
-						 : !open_release(r, point, kit, err)) {
-		return NULL;
-	}
-	if (!kit->known) {
+	if (!known->known && ws_map_add(&r->unknown, torch->name, r->a)) {
 		ws_events_warn(r->ctx->events,
 			"torch %s is not in the facts; the rules of torch %s are taken for it", torch->name,
-			kit->release.version.text);
+			known->release.version.text);
 	}
-	ws_map_put(&r->torch, key, kit, r->a);
+	return known;
+}
+
+/* The torch that @a python has; a kit without a name where there is none. */
+static const struct ws_torch_kit *
+open_beside(struct ws_resolver *r, const struct ws_python_kit *python)
+{
+	struct ws_torch_kit *kit = ws_map_get(&r->beside, python->interpreter);
+	if (!kit) {
+		kit = WS_NEW(r->a, struct ws_torch_kit);
+		if (!ws_torch_open_installed(r->ctx->facts, python, r->ctx->ledger, r->a, kit, NULL)) {
+			*kit = (struct ws_torch_kit){0};
+		}
+		ws_map_put(&r->beside, python->interpreter, kit, r->a);
+	}
 	return kit;
 }
 
@@ -117,21 +126,16 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 {
 	const struct ws_torch_choice *wanted = point->torch;
 	const struct ws_plan_python *found = wanted ? point->python->interpreter : NULL;
-	const char *interpreter = found && found->kit ? found->kit->interpreter : NULL;
-	if (!interpreter || point->machine != ws_machine_host()
-		|| ws_map_get(&r->without_torch, interpreter)) {
+	if (!found || !found->kit || !found->kit->interpreter || point->machine != ws_machine_host()
+		|| refuse_on_farm(r->ctx, "torch", wanted->name, NULL)) {
 		return false;
 	}
-	struct ws_torch_choice own = {.name = wanted->name, .installed = true};
-	struct ws_point here = {.torch = &own, .python = point->python};
 	*python = found->kit;
-	if (!(*torch = ws_resolve_torch(r, &here, NULL))) {
-		ws_map_add(&r->without_torch, interpreter, r->a);
-		return false;
-	}
-	bool same = ws_same((*torch)->version.public_text, wanted->version.public_text)
-		&& (*torch)->cxx11abi == point->cxx11abi;
-	return wanted->installed || (same && ws_same((*torch)->cuda, wanted->cuda));
+	*torch = found->torch ? found->torch->kit : open_beside(r, found->kit);
+	bool same = (*torch)->name
+		&& ws_same((*torch)->version.public_text, wanted->version.public_text)
+		&& (*torch)->cxx11abi == point->cxx11abi && ws_same((*torch)->cuda, wanted->cuda);
+	return wanted->installed || same;
 }
 
 /* The shipped list is of the default index's build: others export other names. */
@@ -152,27 +156,24 @@ find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err 
 	return path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? path : NULL;
 }
 
-static const char *
-find_installed_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
-{
-	const struct ws_torch_kit *kit = ws_resolve_torch(r, point, err);
-	const struct ws_python_tag *tag = &point->python->tag;
-	return kit
-		? ws_torch_exports_find_installed(r->ctx->fetch, r->ctx->program, kit, tag, r->a, err)
-		: NULL;
-}
-
 bool
 ws_resolve_exports(
 	struct ws_resolver *r, const struct ws_point *point, const char **path, struct ws_err *err)
 {
-	const char *key = torch_key(r, point);
-	*path = key ? ws_map_get(&r->exports, key) : NULL;
-	if (*path) {
+	const char *key = point->torch_pin;
+	const struct ws_torch_kit *kit = NULL;
+	if (point->torch->installed) {
+		if (!(kit = ws_resolve_torch(r, point, err))) {
+			return false;
+		}
+		key = kit->library_path;
+	}
+	if ((*path = ws_map_get(&r->exports, key))) {
 		return true;
 	}
-	*path = point->torch->installed ? find_installed_exports(r, point, err)
-									: find_exports(r, point, err);
+	*path = kit ? ws_torch_exports_find_installed(
+				r->ctx->fetch, r->ctx->program, kit, &point->python->tag, r->a, err)
+				: find_exports(r, point, err);
 	if (*path) {
 		ws_map_put(&r->exports, key, *path, r->a);
 	}
@@ -241,33 +242,6 @@ ws_lists_with(const struct ws_context *ctx, const char *exports, const struct ws
 
 /* ---- CUDA ---- */
 
-static bool
-open_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_cuda_kit *kit,
-	struct ws_err *err)
-{
-	const struct ws_context *ctx = r->ctx;
-	const struct ws_pin_cuda *pin = ws_lock_cuda(&r->pins->lock, choice->name);
-	struct ws_kit_def *def = WS_NEW(r->a, struct ws_kit_def);
-	const char *file;
-	switch (choice->origin) {
-	case WS_KIT_HOST:
-		if (refuse_on_farm(r, "CUDA", choice->name, err)) {
-			return ws_err_cure_code(err, WS_CURE_KITS_ARCHIVE, NULL);
-		}
-		*kit = *choice->host_kit;
-		return ws_cuda_open_host(kit, ctx->ledger, r->a, err);
-	case WS_KIT_ARCHIVE:
-		file = ws_arena_printf(r->a, "%s/%s.json", ctx->data->kits, choice->kit);
-		return ws_kit_def_read(file, r->a, def, err)
-			&& ws_cuda_open_archive(ctx->fetch, def, pin, r->a, kit, err);
-	case WS_KIT_REDIST:
-		return ws_cuda_open_redist(ctx->fetch, &choice->version, pin, r->a, kit, err);
-	case WS_KIT_NONE:
-		break;
-	}
-	return ws_err_set(err, WS_ERR_CONFIG, "no CUDA %s toolkit", choice->name);
-}
-
 struct ws_cuda_kit *
 ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
 {
@@ -275,11 +249,34 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 	if (kit) {
 		return kit;
 	}
-	kit = WS_NEW(r->a, struct ws_cuda_kit);
-	if (!open_cuda(r, choice, kit, err)) {
+	const struct ws_pin_cuda *pin = ws_lock_cuda(&r->pins->lock, choice->name);
+	struct ws_kit_def def;
+	const char *file;
+	bool opened = false;
+	kit = choice->origin == WS_KIT_HOST ? choice->host_kit : WS_NEW(r->a, struct ws_cuda_kit);
+	switch (choice->origin) {
+	case WS_KIT_HOST:
+		opened = !kit->failure;
+		if (!opened && err) {
+			*err = *kit->failure;
+		}
+		break;
+	case WS_KIT_ARCHIVE:
+		file = ws_arena_printf(r->a, "%s/%s.json", r->ctx->data->kits, choice->kit);
+		opened = ws_kit_def_read(file, r->a, &def, err)
+			&& ws_cuda_open_archive(r->ctx->fetch, &def, pin, r->a, kit, err);
+		break;
+	case WS_KIT_REDIST:
+		opened = ws_cuda_open_redist(r->ctx->fetch, &choice->version, pin, r->a, kit, err);
+		break;
+	case WS_KIT_NONE:
+		ws_err_set(err, WS_ERR_CONFIG, "no CUDA %s toolkit", choice->name);
+		break;
+	}
+	if (!opened) {
 		return NULL;
 	}
-	const struct ws_pin_cuda pin = {
+	const struct ws_pin_cuda found = {
 		.cuda = choice->name,
 		.how = kit->how,
 		.name = kit->tree ? kit->name : kit->path,
@@ -288,7 +285,7 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 		.debian = kit->debian,
 	};
 	ws_map_put(&r->cuda, choice->name, kit, r->a);
-	return ws_pins_put(r->pins, WS_PIN_CUDA, &pin, err) ? kit : NULL;
+	return ws_pins_put(r->pins, WS_PIN_CUDA, &found, err) ? kit : NULL;
 }
 
 /* ---- sources ---- */
@@ -337,19 +334,6 @@ fetch_source(struct ws_resolver *r, const struct ws_product *product, struct ws_
 		&& ws_source_patch(r->ctx->fetch, &wish, r->a, found, err);
 }
 
-static void
-warn_of_idle_cuda(
-	const struct ws_resolver *r, const struct ws_recipe *recipe, const struct ws_tree *tree)
-{
-	struct ws_listing listing = ws_tree_listing(tree);
-	size_t idle = ws_recipe_idle_cuda(recipe, &listing);
-	if (idle > 0) {
-		ws_events_warn(r->ctx->events,
-			"%s %s: its sources have %zu .cu file%s and no module compiles one", recipe->name,
-			recipe->version.text, idle, idle == 1 ? "" : "s");
-	}
-}
-
 const struct ws_source_found *
 ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
@@ -363,7 +347,14 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
-	warn_of_idle_cuda(r, product->recipe, &found->tree);
+	const struct ws_recipe *recipe = product->recipe;
+	struct ws_listing listing = ws_tree_listing(&found->tree);
+	size_t idle = ws_recipe_idle_cuda(recipe, &listing);
+	if (idle > 0) {
+		ws_events_warn(r->ctx->events,
+			"%s %s: its sources have %zu .cu file%s and no module compiles one", recipe->name,
+			recipe->version.text, idle, idle == 1 ? "" : "s");
+	}
 	return found;
 }
 
@@ -374,14 +365,6 @@ needs_torch(const struct ws_product *product)
 {
 	return product->recipe->extension_count > 0 && product->point.torch
 		&& product->binding != WS_BINDING_C_ABI;
-}
-
-/* An imported module of the stable ABI includes Python.h, whichever Python's. */
-static bool
-includes_python(const struct ws_product *product)
-{
-	return product->recipe->extension_count > 0
-		&& (product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3"));
 }
 
 /* Kits and sources that are downloaded. */
@@ -416,7 +399,7 @@ bool
 ws_resolve_can_build(const struct ws_product *product, struct ws_err *err)
 {
 	const struct ws_plan_python *python = product->point.python->interpreter;
-	if (!includes_python(product) || !python || !python->missing) {
+	if (!product->includes_python || !python || !python->missing) {
 		return true;
 	}
 	if (err) {
@@ -437,40 +420,6 @@ open_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct
 	m->python = found->kit;
 	return found->kit->tree.path
 		|| ws_python_open(r->ctx->store, r->ctx->host, found->kit, r->a, err);
-}
-
-/* The oldest gcc that compiles for @a torch in the recipe's C++ standard. */
-static unsigned
-find_oldest_gcc(
-	const struct ws_resolver *r, const struct ws_torch_kit *torch, const struct ws_recipe *recipe)
-{
-	unsigned oldest = r->ctx->facts->gcc_min;
-	bool cxx20 = recipe->cxx_std >= 20 || (torch && torch->release.cxx_std_default >= 20);
-	if (torch && torch->release.gcc_min > oldest) {
-		oldest = torch->release.gcc_min;
-	}
-	return cxx20 && oldest < GCC_FOR_CXX20 ? GCC_FOR_CXX20 : oldest;
-}
-
-static const struct ws_toolchain *
-find_toolchain(struct ws_resolver *r, const struct ws_product *product,
-	const struct ws_materials *m, struct ws_err *err)
-{
-	const struct ws_recipe *recipe = product->recipe;
-	unsigned *bad = WS_NEW_N(r->a, unsigned, recipe->known_bad_count + 1);
-	struct ws_toolchain_need need = {
-		.machine = product->point.machine,
-		.cuda = m->cuda,
-		.gcc_min = find_oldest_gcc(r, m->torch, recipe),
-		.bad = bad,
-	};
-	for (size_t i = 0; i < recipe->known_bad_count; i++) {
-		const struct ws_known_bad *rule = &recipe->known_bad[i];
-		if (rule->gcc && ws_condition_holds(&rule->when, &product->view)) {
-			bad[need.bad_count++] = rule->gcc;
-		}
-	}
-	return ws_toolchain_find(r->toolchains, &need, err);
 }
 
 /* The toolchain's libraries without those of the floor, and those that the recipe links. */
@@ -500,10 +449,17 @@ find_on_host(struct ws_resolver *r, const struct ws_product *product, struct ws_
 	if (needs_torch(product) && !(m->torch = ws_resolve_torch(r, &product->point, err))) {
 		return false;
 	}
-	if (includes_python(product) && !open_python(r, product->point.python, m, err)) {
+	if (product->includes_python && !open_python(r, product->point.python, m, err)) {
 		return false;
 	}
-	const struct ws_toolchain *chain = find_toolchain(r, product, m, err);
+	const struct ws_toolchain_need need = {
+		.machine = product->point.machine,
+		.cuda = m->cuda,
+		.gcc_min = product->gcc_min,
+		.bad = product->gcc_bad,
+		.bad_count = product->gcc_bad_count,
+	};
+	const struct ws_toolchain *chain = ws_toolchain_find(r->toolchains, &need, err);
 	if (!chain) {
 		return false;
 	}

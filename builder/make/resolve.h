@@ -30,8 +30,10 @@ struct ws_materials {
 
 struct ws_resolver;
 
-/** Both are borrowed; the resolver lives in the context's arena. */
-struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins);
+/** Opens the toolkits of this host that @a products need: an error of one comes when it is used.
+ * All is borrowed; the resolver lives in the context's arena. NULL, 0: for export lists alone. */
+struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins,
+	struct ws_product *const *products, size_t count);
 
 /** Everything for @a product, with the downloads that are missing. The kinds of errors are the
  * kits' own; a value of the matrix without a kit is WS_ERR_CONFIG. */

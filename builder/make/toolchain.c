@@ -150,7 +150,7 @@ choose_cxx(struct ws_toolchains *t, const struct ws_toolchain_need *need, struct
 	}
 	struct ws_hostcc_wish wish = {
 		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
-		.cuda = cuda ? cuda->version.text : NULL,
+		.cuda = cuda ? &cuda->version : NULL,
 		.gcc_min = need->gcc_min,
 		.bad = need->bad,
 		.bad_count = need->bad_count,

@@ -114,37 +114,6 @@ ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y)
 	return cmp(&ws_pin_types[kind], x, y, WS_PIN_ID);
 }
 
-bool
-ws_pin_holds(enum ws_pin_kind kind, const void *known, const void *found)
-{
-	return cmp(&ws_pin_types[kind], known, found, WS_PIN_BINDS) == 0;
-}
-
-bool
-ws_pin_is_hint(enum ws_pin_kind kind)
-{
-	unsigned all = 0;
-	for (size_t i = 0; i < ws_pin_types[kind].field_count; i++) {
-		all |= ws_pin_types[kind].fields[i].flags;
-	}
-	return !(all & WS_PIN_BINDS);
-}
-
-const void *
-ws_pin_follow(enum ws_pin_kind kind, const void *known, const void *found, struct ws_arena *a)
-{
-	const struct ws_pin_type *type = &ws_pin_types[kind];
-	char *pin = ws_arena_copy(a, known, type->size);
-	for (size_t i = 0; i < type->field_count; i++) {
-		const struct ws_pin_field *field = &type->fields[i];
-		if (field->flags & WS_PIN_FOLLOWS) {
-			const char *text = ws_pin_text(field, found);
-			memcpy(pin + field->at, &text, sizeof(text));
-		}
-	}
-	return pin;
-}
-
 /* ---- lists ---- */
 
 /* The shape of every list of a lock. */
@@ -208,6 +177,64 @@ ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wh
 	return there;
 }
 
+/* For `lock --update`. */
+static const char *
+name_of(const struct ws_pin_type *type, const void *pin)
+{
+	return type->name ? type->name : ws_pin_text(&type->fields[0], pin);
+}
+
+static const char *
+subject_of(enum ws_pin_kind kind, const void *pin, struct ws_arena *a)
+{
+	const struct ws_pin_source *source = pin;
+	const struct ws_pin_prebuilt *wheel = pin;
+	switch (kind) {
+	case WS_PIN_SOURCE:
+		return ws_arena_printf(a, "the sources of %s %s", source->package, source->version);
+	case WS_PIN_CUDA:
+		return ws_arena_printf(a, "CUDA %s", ((const struct ws_pin_cuda *)pin)->cuda);
+	case WS_PIN_PREBUILT:
+		return ws_arena_printf(a, "the wheel '%s'", wheel->wheel);
+	case WS_PIN_TORCH:
+	case WS_PIN_EXPORTS:
+	case WS_PIN_KINDS:
+		break;
+	}
+	return ws_arena_printf(a, "torch %s", ((const struct ws_pin_torch *)pin)->version);
+}
+
+struct ws_pin_change
+ws_lock_compare(
+	const struct ws_lock *lock, enum ws_pin_kind kind, const void *found, struct ws_arena *a)
+{
+	const struct ws_pin_type *type = &ws_pin_types[kind];
+	const void *known = ws_lock_find(lock, kind, found);
+	struct ws_pin_change change = {
+		.pin = found,
+		.subject = subject_of(kind, found, a),
+		.name = name_of(type, found),
+	};
+	char *merged = known ? ws_arena_copy(a, known, type->size) : NULL;
+	for (size_t i = 0; i < type->field_count; i++) {
+		const struct ws_pin_field *field = &type->fields[i];
+		if (field->flags & WS_PIN_BINDS) {
+			const char *is = ws_pin_text(field, found),
+					   *was = known ? ws_pin_text(field, known) : is;
+			change.binds = change.binds || !known || cmp_texts(was, is) != 0;
+			/* The last one is the digest that the pin is about. */
+			change.is = is;
+			change.was = known ? was : NULL;
+		}
+		if (known && (field->flags & WS_PIN_FOLLOWS)) {
+			const char *text = ws_pin_text(field, found);
+			memcpy(merged + field->at, &text, sizeof(text));
+		}
+	}
+	change.pin = known && !change.binds ? merged : found;
+	return change;
+}
+
 bool
 ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct ws_arena *a)
 {
@@ -245,11 +272,9 @@ ws_lock_forget(struct ws_lock *lock, const char *name)
 	size_t count = 0;
 	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
 		for (size_t i = ws_lock_count(lock, kind); i-- > 0;) {
-			const struct ws_pin_type *type = &ws_pin_types[kind];
-			const char *own =
-				type->name ? type->name : ws_pin_text(&type->fields[0], ws_lock_at(lock, kind, i));
-			if (strcmp(name, "all") == 0 || strcmp(name, own) == 0) {
-				remove_at(lock, type, i);
+			const char *own = name_of(&ws_pin_types[kind], ws_lock_at(lock, kind, i));
+			if (ws_same(name, "all") || ws_same(name, own)) {
+				remove_at(lock, &ws_pin_types[kind], i);
 				count++;
 			}
 		}

@@ -128,16 +128,6 @@ const char *ws_pin_text(const struct ws_pin_field *field, const void *pin);
 /** Compares the identifying members. */
 int ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y);
 
-/** Does @a found hold against the pin @a known of the same thing? */
-bool ws_pin_holds(enum ws_pin_kind kind, const void *known, const void *found);
-
-/** True for a kind without binding members: its pins are hints. */
-bool ws_pin_is_hint(enum ws_pin_kind kind);
-
-/** @a known with those members of @a found that follow. */
-const void *ws_pin_follow(
-	enum ws_pin_kind kind, const void *known, const void *found, struct ws_arena *a);
-
 /** The number of pins, and one pin. */
 size_t ws_lock_count(const struct ws_lock *lock, enum ws_pin_kind kind);
 const void *ws_lock_at(const struct ws_lock *lock, enum ws_pin_kind kind, size_t index);
@@ -179,6 +169,20 @@ ws_lock_exports(const struct ws_lock *lock, const char *torch)
  */
 const struct ws_pin_prebuilt *ws_lock_prebuilt(const struct ws_lock *lock, const char *package,
 	const char *wheel, const char *sha256, const char *from);
+
+/** Something that was found, beside its pin. */
+struct ws_pin_change {
+	const void *pin;     /**< to put: found, or the pin with those members that follow */
+	bool binds;          /**< it is not pinned, or something else is */
+	const char *subject; /**< "torch 2.5.1" */
+	const char *was;     /**< the digest that is pinned; NULL: there is no pin */
+	const char *is;      /**< the digest that was found */
+	const char *name;    /**< for `lock --update` */
+};
+
+/** Compares @a found with its pin. Without one, a kind without binding members does not bind. */
+struct ws_pin_change ws_lock_compare(
+	const struct ws_lock *lock, enum ws_pin_kind kind, const void *found, struct ws_arena *a);
 
 /** Adds @a pin, or replaces the one of the same thing; true when anything changed. */
 bool ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct ws_arena *a);

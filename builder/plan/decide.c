@@ -204,7 +204,7 @@ ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t c
 		const struct ws_product *product = cells[i]->product;
 		const struct ws_err *missing = product ? product->point.python->missing : NULL;
 		if (missing && cells[i]->build_rule == WS_RULE_NONE
-			&& (product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3"))) {
+			&& product->includes_python) {
 			cells[i]->build_rule = WS_RULE_INTERPRETER;
 			cells[i]->build_why = missing->text;
 		}

@@ -18,14 +18,16 @@ struct ws_cuda_kit;
 struct ws_product;
 struct ws_python_kit;
 struct ws_torch_choice;
+struct ws_torch_kit;
 
 /** The torch that an interpreter has installed. */
 struct ws_plan_installed {
-	struct ws_version version; /**< its own version text: "2.5.1+cu124" */
-	const char *cuda;          /**< "12.4"; NULL: built without CUDA */
-	int cxx11abi;              /**< 0 or 1 */
-	const char *record;        /**< digest of its RECORD; NULL: it has none */
-	const char *const *lists;  /**< as in struct ws_point */
+	struct ws_version version;      /**< its own version text: "2.5.1+cu124" */
+	const char *cuda;               /**< "12.4"; NULL: built without CUDA */
+	int cxx11abi;                   /**< 0 or 1 */
+	const char *record;             /**< digest of its RECORD; NULL: it has none */
+	const char *const *lists;       /**< as in struct ws_point */
+	const struct ws_torch_kit *kit; /**< for building; planning does not read it */
 };
 
 /** A Python that the matrix names, as this host has it. */

@@ -52,7 +52,7 @@ struct ws_cuda_choice {
 	const struct ws_cuda_toolkit *toolkit; /**< facts; NULL: not known */
 	enum ws_kit_origin origin;
 	const char *kit;               /**< name of the archive kit; else NULL */
-	struct ws_cuda_kit *host_kit;  /**< with WS_KIT_HOST; else NULL */
+	struct ws_cuda_kit *host_kit;  /**< with WS_KIT_HOST; else NULL. make/resolve.c opens it */
 	const struct ws_pin_cuda *pin; /**< NULL: this kit is not locked */
 };
 
@@ -206,6 +206,10 @@ struct ws_product {
 	const struct ws_patch *const *patches; /**< of the recipe, those that hold here, in order */
 	size_t patch_count;
 	struct ws_size_options size; /**< zero where nothing is compiled */
+	bool includes_python;        /**< compiled with the headers of the point's Python */
+	unsigned gcc_min;            /**< oldest gcc that compiles it */
+	const unsigned *gcc_bad;     /**< majors of gcc that are known to fail here */
+	size_t gcc_bad_count;
 	const char *glibc;          /**< to link for: "2.28"; NULL: this host's, or nothing is linked */
 	const char *label;          /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
 	const char *version;        /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */

@@ -94,6 +94,31 @@ see(const struct ws_product *product)
 	return view;
 }
 
+/* From gcc 11 on libstdc++ has <compare> and requires, which torch's headers of 2.14 use. */
+#define GCC_FOR_CXX20 11
+
+/* The gcc that compiles for the lowest torch in the recipe's C++ standard. */
+static void
+fill_gcc(const struct ws_facts *facts, struct ws_product *product, struct ws_arena *a)
+{
+	const struct ws_recipe *recipe = product->recipe;
+	const struct ws_torch_choice *torch = product->point.torch;
+	const struct ws_torch_release *release =
+		torch && product->binding != WS_BINDING_C_ABI ? torch->release : NULL;
+	bool cxx20 = recipe->cxx_std >= 20 || (release && release->cxx_std_default >= 20);
+	unsigned oldest = facts->gcc_min;
+	oldest = release && release->gcc_min > oldest ? release->gcc_min : oldest;
+	product->gcc_min = cxx20 && oldest < GCC_FOR_CXX20 ? GCC_FOR_CXX20 : oldest;
+	unsigned *bad = WS_NEW_N(a, unsigned, recipe->known_bad_count + 1);
+	product->gcc_bad = bad;
+	for (size_t i = 0; i < recipe->known_bad_count; i++) {
+		const struct ws_known_bad *rule = &recipe->known_bad[i];
+		if (rule->gcc && ws_condition_holds(&rule->when, &product->view)) {
+			bad[product->gcc_bad_count++] = rule->gcc;
+		}
+	}
+}
+
 static struct ws_size_options
 choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 {
@@ -256,6 +281,9 @@ fill_label(struct ws_product *product, const char *extra, struct ws_arena *a)
 		product->python_tag = "cp310";
 		product->abi_tag = "abi3";
 	}
+	/* An imported module of the stable ABI includes Python.h, whichever Python's. */
+	product->includes_python =
+		product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3");
 }
 
 /* Change it when equal inputs give other wheels. */
@@ -394,6 +422,7 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 		product->patches =
 			ws_recipe_patches(product->recipe, &product->view, a, &product->patch_count);
 		product->size = choose_size(in, product);
+		fill_gcc(in->facts, product, a);
 		product->glibc = choose_glibc(in, product);
 		fill_label(product, in->matrix->label, a);
 		ws_key_fill(product, in->lock, in->known, a);

@@ -292,19 +292,20 @@ fill_lookups(
 static const struct ws_plan_installed *
 find_installed_torch(const struct ws_context *ctx, const struct ws_python_kit *python)
 {
-	struct ws_torch_kit kit;
+	struct ws_torch_kit *kit = WS_NEW(ctx->a, struct ws_torch_kit);
 	struct ws_err ignored;
-	if (!ws_torch_open_installed(ctx->facts, python, ctx->ledger, ctx->a, &kit, &ignored)) {
+	if (!ws_torch_open_installed(ctx->facts, python, ctx->ledger, ctx->a, kit, &ignored)) {
 		return NULL;
 	}
-	const char *exports = ws_torch_exports_known_installed(ctx->store, &kit, &python->tag, ctx->a);
+	const char *exports = ws_torch_exports_known_installed(ctx->store, kit, &python->tag, ctx->a);
 	struct ws_plan_installed *installed = WS_NEW(ctx->a, struct ws_plan_installed);
 	*installed = (struct ws_plan_installed){
-		.version = kit.version,
-		.cuda = kit.cuda,
-		.cxx11abi = kit.cxx11abi,
-		.record = kit.record_sha256[0] ? kit.record_sha256 : NULL,
+		.version = kit->version,
+		.cuda = kit->cuda,
+		.cxx11abi = kit->cxx11abi,
+		.record = kit->record_sha256[0] ? kit->record_sha256 : NULL,
 		.lists = exports ? ws_lists_with(ctx, exports, NULL) : NULL,
+		.kit = kit,
 	};
 	return installed;
 }

@@ -13,6 +13,7 @@ struct building {
 	struct ws_sink sink; /* first: hears of actions that end */
 	const struct ws_context *ctx;
 	struct ws_pins *pins;
+	const struct ws_plan *plan;
 	const struct ws_build_options *options;
 	struct ws_build_result *result;
 	struct ws_supplies *supplies; /* the result's */
@@ -232,7 +233,8 @@ settle_unbuildable(struct building *b, struct ws_err *err)
 static bool
 add_products(struct building *b, struct ws_err *err)
 {
-	struct ws_resolver *resolver = ws_resolver_open(b->ctx, b->pins);
+	struct ws_resolver *resolver =
+		ws_resolver_open(b->ctx, b->pins, b->plan->products, b->plan->product_count);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
 	bool done = deliver_all_ready(b, err) && settle_unbuildable(b, err)
 		&& (!offline || find_missing(b, resolver, err));
@@ -495,6 +497,7 @@ ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws
 		.sink = {on_event},
 		.ctx = ctx,
 		.pins = pins,
+		.plan = plan,
 		.options = options,
 		.result = result,
 		.supplies = &result->supplies,

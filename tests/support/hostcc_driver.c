@@ -56,8 +56,9 @@ print_list(char *const *args WS_UNUSED, struct ws_arena *a, struct ws_err *err W
 static bool
 print_choice(char *const *args, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_hostcc_wish wish = {.cuda = args[1]};
-	if (!read_limits(args[0], &wish.limits, err)) {
+	struct ws_version cuda;
+	struct ws_hostcc_wish wish = {.cuda = &cuda};
+	if (!ws_version_parse(args[1], a, &cuda) || !read_limits(args[0], &wish.limits, err)) {
 		return false;
 	}
 	wish.gcc_min = args[2] ? (unsigned)atoi(args[2]) : 0;

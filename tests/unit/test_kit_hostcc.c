@@ -209,7 +209,9 @@ static struct scene
 make_scene(struct ws_arena *a, const char *os_release, const char *const *gccs)
 {
 	const char *root = ws_test_dir(a);
-	struct scene s = {.wish = {.cuda = "11.8", .limits = {11, 3, 14}}};
+	struct ws_version *cuda = WS_NEW(a, struct ws_version);
+	struct scene s = {.wish = {.cuda = cuda, .limits = {11, 3, 14}}};
+	assert_true(ws_version_parse("11.8", a, cuda));
 	add_text(a, root, "etc/os-release", os_release, 0644);
 	for (; *gccs; gccs++) {
 		const char *name = ws_arena_printf(a, "g++-%.2s", *gccs);
@@ -236,7 +238,7 @@ WS_TEST(the_newest_that_fits_is_chosen)
 	struct scene s = make_scene(a, DEBIAN, GCCS("11.3.0", "12.2.0", "13.3.0", "14.2.0", "15.1.0"));
 	assert_ok(choose(&s), s.err);
 	assert_int_equal(s.chosen.major, 11);
-	s.wish = (struct ws_hostcc_wish){.cuda = "12.4", .limits = {13, 3, 17}, .gcc_min = 9};
+	s.wish = (struct ws_hostcc_wish){.limits = {13, 3, 17}, .gcc_min = 9};
 	assert_ok(choose(&s), s.err);
 	assert_string_equal(s.chosen.version, "13.3.0");
 	assert_contains(s.chosen.path, "/usr/bin/g++-13");
@@ -340,7 +342,7 @@ WS_TEST(a_compiler_that_is_known_to_fail_is_not_recommended)
 {
 	struct scene s = make_scene(a, "ID=fedora\n", GCCS("13.1.0"));
 	s.wish = (struct ws_hostcc_wish){
-		.cuda = "12.4", .limits = {13, 3, 17}, .gcc_min = 9, .bad = thirteen, .bad_count = 1};
+		.cuda = s.wish.cuda, .limits = {13, 3, 17}, .gcc_min = 9, .bad = thirteen, .bad_count = 1};
 	assert_fails(choose(&s), s.err, WS_ERR_BUILD);
 	assert_contains(s.err.text, "it takes gcc 9 to 13, this host has gcc 13 (known to fail)");
 	assert_contains(s.err.cure, "dnf install gcc12-c++");

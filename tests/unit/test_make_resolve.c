@@ -59,14 +59,17 @@ WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 	struct ws_host host = ws_host_read("", a);
 	struct ws_pins pins = {.a = a, .store = &s.store};
 	struct ws_context ctx = context_in(&s, &facts, &host);
-	struct ws_resolver *r = ws_resolver_open(&ctx, &pins);
+	struct ws_resolver *r = ws_resolver_open(&ctx, &pins, NULL, 0);
 	struct ws_torch_choice installed = {.name = "installed", .installed = true};
 	const struct ws_torch_kit *kits[2];
+	struct ws_torch_kit own[2];
 	for (size_t i = 0; i < 2; i++) {
 		struct ws_python_kit kit;
-		struct ws_plan_python interpreter = {.kit = &kit};
+		struct ws_plan_installed torch = {.kit = &own[i]};
+		struct ws_plan_python interpreter = {.kit = &kit, .torch = &torch};
 		const char *path = make_venv(&s, i ? "2.6.0" : "2.5.1");
 		assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &s.err), s.err);
+		assert_ok(ws_torch_open_installed(&facts, &kit, NULL, a, &own[i], &s.err), s.err);
 		struct ws_python_choice python = {.name = "cp311", .interpreter = &interpreter};
 		struct ws_point point = {
 			.torch = &installed, .python = &python, .machine = ws_machine_host()};
@@ -93,7 +96,7 @@ resolve_both(struct ws_scene *s, struct world *world, const char *const *version
 	world->input.lock = &pins.lock;
 	assert_ok(ws_plan_make(&world->input, s->a, &plan, &s->err), s->err);
 	assert_int_equal(plan.cell_count, 2);
-	struct ws_resolver *r = ws_resolver_open(&ctx, &pins);
+	struct ws_resolver *r = ws_resolver_open(&ctx, &pins, NULL, 0);
 	const char *exports[2];
 	for (size_t i = 0; i < 2; i++) {
 		const struct ws_point *point = &plan.cells[i]->point;

@@ -42,6 +42,7 @@ struct ws_cuda_kit {
 	struct ws_hostcc_limits limits;
 	const char *const *missing; /**< of a host toolkit: what keeps it from being complete */
 	size_t missing_count;
+	const struct ws_err *failure; /**< of a host toolkit: why it cannot be used here, or NULL */
 };
 
 typedef WS_VEC(struct ws_cuda_kit) ws_cuda_list;

@@ -200,20 +200,17 @@ static void
 cure_newer_cuda(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_version wanted;
-	size_t count =
-		wish->facts && ws_version_parse(wish->cuda, a, &wanted) ? wish->facts->cuda_count : 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; wish->facts && i < wish->facts->cuda_count; i++) {
 		const struct ws_version *cuda = &wish->facts->cuda[i].version;
 		struct ws_hostcc_wish other = *wish;
 		other.limits.gcc_max = wish->facts->cuda[i].gcc_max;
 		bool takes = false;
-		for (size_t k = 0; k < list->len && ws_version_cmp(cuda, &wanted) > 0; k++) {
+		for (size_t k = 0; k < list->len && ws_version_cmp(cuda, wish->cuda) > 0; k++) {
 			takes = takes
 				|| (list->at[k].kind == WS_HOSTCC_GCC && ws_hostcc_fits(&list->at[k], &other));
 		}
 		if (takes) {
-			const char *torch = cuda->major == wanted.major
+			const char *torch = cuda->major == wish->cuda->major
 				? ""
 				: ws_arena_printf(a, " and a torch built for CUDA %u", cuda->major);
 			ws_err_cure(err, "or build this cell with CUDA %s or newer%s", cuda->text, torch);
@@ -250,7 +247,7 @@ refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const stru
 			ws_buf_printf(&taken, " and clang up to %u", wish->limits.clang_max);
 		}
 		ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, %s %s",
-			wish->cuda, ws_buf_text(&taken), whose, has);
+			wish->cuda->text, ws_buf_text(&taken), whose, has);
 	}
 	if (!host) {
 		ws_err_cure(err, "their image needs one");

@@ -84,9 +84,9 @@ const struct ws_machine *ws_hostcc_machine(const struct ws_hostcc *cc);
 /** The requirements for a compiler. */
 struct ws_hostcc_wish {
 	struct ws_hostcc_limits limits;
-	const char *cuda;    /**< "11.8", for messages */
-	unsigned gcc_min;    /**< facts' or torch's floor; 0: none */
-	const unsigned *bad; /**< majors of gcc that known-bad rules name */
+	const struct ws_version *cuda; /**< for messages; NULL: no GPU code */
+	unsigned gcc_min;              /**< facts' or torch's floor; 0: none */
+	const unsigned *bad;           /**< majors of gcc that known-bad rules name */
 	size_t bad_count;
 	/** Names the CUDA that would take a gcc of this host when this one takes none; may be NULL. */
 	const struct ws_facts *facts;
