@@ -73,8 +73,6 @@ parse(struct ws_session *s, struct building *b, struct ws_err *err)
 			"keep the folders of failed commands"},
 		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL,
 			"write compile_commands.json for editors"},
-		{"check-replay", 0, WS_OPTION_NUMBER, &o->check_replay, "N",
-			"compile N units again and compare the bytes"},
 		{"trace", 0, WS_OPTION_TEXT, &b->trace, "FILE", "timeline for chrome://tracing"},
 		{"report", 0, WS_OPTION_TEXT, &b->report, "FILE", "timeline and failures as an HTML page"},
 		{"why", 0, WS_OPTION_TEXT, &b->why, "ACTION", "explain why this action ran"},

@@ -400,124 +400,28 @@ ask_steps(const struct split *s, struct ws_arena *a)
 	}
 }
 
-/* Fills @a x; false: the unit stays whole, for the reason @a why. */
 static bool
-begin_expansion(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
-	ws_node_list *parts, const char **why)
+expand_unit(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
+	const char **why, struct ws_err *err WS_UNUSED)
 {
-	const struct split *s = (const struct split *)(const void *)split;
+	const struct split *s = (const struct split *)(const void *)self;
 	if (!s->words->asked) {
 		ask_steps(s, graph->a);
 	}
 	const char *base = ws_path_base(s->unit->path), *dot = strrchr(base, '.');
-	*x = (struct expanding){.split = s,
+	struct expanding x = {.split = s,
 		.stem = dot ? ws_arena_copy(graph->a, base, (size_t)(dot - base)) : base,
 		.steps = s->words->steps,
 		.lines = has_lines(&s->words->steps),
 		.nodes = parts,
 		.a = graph->a};
-	*why = x->lines && s->target->travels
+	*why = x.lines && s->target->travels
 		? "-lineinfo: this host rewrites line markers before cicc reads them"
 		: s->words->why;
-	return !*why;
-}
-
-static void
-add_parts(const struct expanding *x, struct ws_graph *graph)
-{
-	for (size_t i = 0; i < x->steps.len; i++) {
-		*ws_vec_push(x->nodes, x->a) = ws_graph_add(graph, make_part(x, i));
-	}
-}
-
-static bool
-expand_unit(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
-	const char **why, struct ws_err *err WS_UNUSED)
-{
-	struct expanding x;
-	if (begin_expansion(&x, self, graph, parts, why)) {
-		add_parts(&x, graph);
+	for (size_t i = 0; !*why && i < x.steps.len; i++) {
+		*ws_vec_push(parts, x.a) = ws_graph_add(graph, make_part(&x, i));
 	}
 	return true;
-}
-
-/* ---- comparing both ways ---- */
-
-/* Adds the files of a step to compare: the object, PTX, a cubin. */
-static void
-pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
-{
-	const struct ws_nvcc_step *step = &x->steps.at[index];
-	bool last = index + 1 == x->steps.len;
-	for (size_t i = 0; i < step->outputs.len; i++) {
-		const char *name = step->outputs.at[i];
-		if (generates_name(step) && ws_ends_with(name, ".module_id")) {
-			replay->name = (struct ws_replay_file){name, x->nodes->at[index], (unsigned)i};
-		}
-		if (last || ws_ends_with(name, ".ptx") || ws_ends_with(name, ".cubin")) {
-			*ws_vec_push(&replay->files, x->a) = (struct ws_replay_file){
-				.name = name_unit(x, name), .part = x->nodes->at[index], .output = (unsigned)i};
-		}
-	}
-}
-
-/* Uses the arguments that the parts were made of, so that nvcc derives the same names. */
-static const struct ws_action *
-make_replay(const struct expanding *x, const struct ws_replay *replay)
-{
-	struct ws_action *action = WS_NEW(x->a, struct ws_action);
-	const char **outputs = WS_NEW_N(x->a, const char *, replay->files.len);
-	ws_name_list argv = {0};
-	*action = *x->split->whole;
-	*ws_vec_push(&argv, x->a) = action->tool.program;
-	for (const char *const *word = x->split->words->words; *word; word++) {
-		*ws_vec_push(&argv, x->a) = name_unit(x, *word);
-	}
-	*ws_vec_push(&argv, x->a) = NULL;
-	for (size_t i = 0; i < replay->files.len; i++) {
-		outputs[i] = replay->files.at[i].name;
-	}
-	action->stage = WS_REPLAY_STAGE;
-	action->argv = argv.at;
-	action->outputs = outputs;
-	action->output_count = replay->files.len;
-	action->find_reads = NULL;
-	action->split = NULL;
-	action->fresh = action->transient = true;
-	return action;
-}
-
-bool
-ws_split_name_is_made_up(const char *name)
-{
-	const char *pid = strrchr(name, '_');
-	if (!pid || pid - name < 9) {
-		return false;
-	}
-	const char *chance = pid - 8;
-	size_t digits = strspn(pid + 1, "0123456789");
-	return chance[-1] == '_' && strspn(chance, "0123456789abcdef") == 8 && digits > 0
-		&& pid[1 + digits] <= ' ';
-}
-
-void
-ws_split_replay(const struct ws_split *split, struct ws_graph *graph, struct ws_replay *replay)
-{
-	ws_node_list parts = {0};
-	struct expanding x;
-	*replay = (struct ws_replay){0};
-	if (!begin_expansion(&x, split, graph, &parts, &replay->why)) {
-		return;
-	}
-	if (x.lines) {
-		replay->why = "one nvcc puts the folder that it runs in into its line tables";
-		return;
-	}
-	add_parts(&x, graph);
-	for (size_t i = 0; i < x.steps.len; i++) {
-		pair_outputs(&x, i, replay);
-	}
-	replay->whole = ws_graph_add(graph, make_replay(&x, replay));
 }
 
 const struct ws_split *

@@ -44,31 +44,4 @@ const struct ws_split *ws_split_make(const struct ws_target *target, const struc
 	const struct ws_action *whole, struct ws_split_words *words, const struct ws_store *store,
 	struct ws_arena *a);
 
-#define WS_REPLAY_STAGE "replay"
-
-/** A file of both ways: by parts, and by one nvcc. */
-struct ws_replay_file {
-	const char *name; /**< as in nvcc's commands: "tmp/x.compute_80.ptx"; the object's */
-	const struct ws_node *part;
-	unsigned output; /**< which of the part's */
-};
-
-/** A unit compiled both ways. */
-struct ws_replay {
-	struct ws_node *whole; /**< by one nvcc: runs and is not kept. NULL: no comparison */
-	const char *why;       /**< why the ways are not compared */
-	WS_VEC(struct ws_replay_file)
-	files; /**< in the order of the whole's outputs: PTX, cubins, the object */
-	struct ws_replay_file
-		name; /**< the file with the unit's generated name, without a seed; part NULL: none */
-};
-
-/** True if @a name, the text of such a file, has a random number and a pid: the unit has no
- * external function. */
-bool ws_split_name_is_made_up(const char *name);
-
-/** Adds to @a graph the parts of a unit, looked up as usual, and one nvcc that compiles it. */
-void ws_split_replay(
-	const struct ws_split *split, struct ws_graph *graph, struct ws_replay *replay);
-
 #endif

@@ -137,7 +137,6 @@ struct ws_action {
 	 * the run needs them; when they are needed again, the action runs again.
 	 */
 	bool transient;
-	bool fresh; /**< never looked up and never recorded: the result is for a comparison */
 	const struct ws_split
 		*split; /**< used when the store has no result; NULL: always one command */
 	/**

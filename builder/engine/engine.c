@@ -50,8 +50,7 @@ look_up(struct ws_run *r, struct ws_node *node)
 		ws_run_fail(r, node, equal->failure);
 		return true;
 	}
-	if (!action->fresh
-		&& ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
+	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
 		node->why = NULL;
 		ws_run_complete(r, node, WS_OUTCOME_HIT);
 		return true;

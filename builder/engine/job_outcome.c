@@ -126,9 +126,6 @@ ws_record(const struct ws_engine *e, struct ws_cache *cache, struct ws_node *nod
 		node->result.outputs[i] = done->outputs[i];
 		node->result.sizes[i] = done->sizes[i];
 	}
-	if (action->fresh) {
-		return true;
-	}
 	const char *why = why_not_kept(action, done, scratch);
 	if (why) {
 		ws_events_warn(e->events, "%s", why);

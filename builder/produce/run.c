@@ -3,7 +3,6 @@
 #include "produce/run.h"
 
 #include "dist/deliver.h"
-#include "make/replay.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"
 
@@ -306,7 +305,6 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	struct ws_events events = ctx->events ? *ctx->events : (struct ws_events){0};
 	ws_events_add(&events, &b->sink); /* the last: the lines of others come before its own */
 	struct ws_budget budget = ws_budget_make(ctx->host, b->options->jobs, b->options->memory_bytes);
-	struct ws_budget here = budget;
 	struct ws_runner *local = ws_local_runner(work, ctx->host, ctx->stop, b->a);
 	struct ws_executor *others = ctx->executor;
 	struct ws_engine engine = {
@@ -322,15 +320,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 		.keep_work = b->options->keep_work,
 		.deadline_ms = b->options->action_timeout_ms,
 	};
-	bool done = ws_engine_run(&engine, b->graph, &b->result->actions, err);
-	engine.events = ctx->events; /* what follows makes no wheel */
-	if (!others || !others->platform) {
-		engine.runner = local; /* and is done here, wherever the first was, where that can be */
-		engine.budget = &here;
-	}
-	return done
-		&& (b->options->check_replay == 0
-			|| ws_replay_check(&engine, b->graph, b->options->check_replay, others, err));
+	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
 }
 
 static const struct ws_err *
@@ -415,10 +405,9 @@ finish(struct building *b, struct ws_err *err)
 	if (!done) {
 		*err = b->undelivered;
 	}
-	for (size_t i = 0; i < b->graph->nodes.len;
-		 i++) { /* parts, too; what is fresh makes no wheel */
+	for (size_t i = 0; i < b->graph->nodes.len; i++) { /* parts, too */
 		struct ws_node *node = b->graph->nodes.at[i];
-		if (node->elsewhere.worker && !node->action->fresh) {
+		if (node->elsewhere.worker) {
 			*ws_vec_push(&b->result->on_farm, b->a) = node;
 		}
 	}
@@ -479,7 +468,7 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 	b->result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 	settled = settled && ws_deliver_records(ctx, output, b->result, true, &later);
 	if (!ran && (err->kind != WS_ERR_BUILD || b->result->actions.failed == 0)) {
-		return false; /* interrupted, the host failed us, or a replay failed: that is the news */
+		return false; /* interrupted, or the host failed us: that is the news */
 	}
 	if (!settled) {
 		*err = later;

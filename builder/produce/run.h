@@ -23,7 +23,6 @@ struct ws_build_options {
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
 	bool compile_commands;      /**< write compile_commands.json into the output folder */
-	unsigned check_replay; /**< after the build: so many units are made both ways (make/replay.h) */
 	/** Called for each failed action at once; @a failed lives during the call. May be NULL. */
 	void (*tell_failure)(void *self, const struct ws_failed_action *failed);
 	/** Called for each wheel in the output folder. May be NULL. */

@@ -621,7 +621,7 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 	w->started_ms = ws_clock_ms();
 	w->op.instance = r->x->config.instance;
 	/* A cached result of an action with lost files has lost them, too. */
-	w->op.skip_cache = job->action->fresh || job->attempt > 1;
+	w->op.skip_cache = job->attempt > 1;
 	*ws_vec_push(&r->fresh, r->a) = w;
 	return true;
 }

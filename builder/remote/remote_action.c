@@ -395,7 +395,6 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 	struct ws_entry root = add_entries(own, entries.at, entries.len);
 	struct command command = {.words = {program},
 		.word_count = 1,
-		.fresh = action->fresh,
 		.salt = action->tool.fingerprint,
 		.limit_ms = job->is_estimated ? job->deadline_ms / 5 : job->deadline_ms};
 	for (size_t i = 0; i < action->output_count; i++) {

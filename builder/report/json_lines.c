@@ -56,7 +56,7 @@ static const struct ws_field fields[] = {
 	TEXT("subject", subject, "text, file, kit, source file or cell"),
 	TEXT("stage", stage,
 		"compile, link, check, pack, import, preprocess, cudafe++, cicc, ptxas, fatbinary, host, "
-		"replay, verify"),
+		"verify"),
 	WS_WORD("outcome", EVENT, outcome, outcome_words, WS_IF_ANY,
 		"hit: the store had it; killed: for memory, it will run again alone"),
 	TEXT("detail", detail, "source, reason, or the name of the wheel"),

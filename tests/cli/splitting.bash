@@ -13,13 +13,15 @@ ran_parts() {
 		sed 's/ $//' | sort | tr '\n' ';'
 }
 
-# The store has the object that one nvcc makes of kernel.cu, by the command that `shell` opens; nvcc's
+# The store has the PTX, cubins and object that one nvcc makes of kernel.cu, by the command that `shell` opens; nvcc's
 # own names come from a word without archs in parts.
 same_as_whole() {
 	ws shell "$CELL" --matrix m.json --unit kernel.cu < /dev/null
 	[ "$status" -eq 0 ]
 	"$output/run" >&2
-	local sum
-	sum=$(sha256sum < "$output/unit.o" | cut -d' ' -f1)
-	[ -e "$WHEELSMITH_STORE/cas/${sum:0:2}/$sum" ]
+	local made sum
+	for made in "$output"/unit.o "$output"/tmp/*.{ptx,cubin}; do
+		sum=$(sha256sum < "$made" | cut -d' ' -f1)
+		[ -e "$WHEELSMITH_STORE/cas/${sum:0:2}/$sum" ]
+	done
 }

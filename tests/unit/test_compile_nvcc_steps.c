@@ -161,13 +161,3 @@ WS_TEST(names_lose_their_arch)
 		assert_string_equal(ws_nvcc_without_arch(cases[i].word, a), cases[i].without);
 	}
 }
-
-WS_TEST(a_random_name_is_distinguished_from_the_name_of_a_function)
-{
-	assert_true(ws_split_name_is_made_up("_7b6643fe_12_no_extern_cu_2649c7d1_26387"));
-	assert_true(ws_split_name_is_made_up("_7b6643fe_12_no_extern_cu_2649c7d1_1\n"));
-	assert_false(ws_split_name_is_made_up("_7b6643fe_9_kernel_cu_tiny_add"));
-	assert_false(ws_split_name_is_made_up("_7b6643fe_9_kernel_cu_2649c7d1"));
-	assert_false(ws_split_name_is_made_up("_1"));
-	assert_false(ws_split_name_is_made_up(""));
-}
