@@ -177,8 +177,10 @@ ws_cmd_shell(struct ws_session *s, struct ws_err *err)
 	struct ws_made made;
 	struct ws_resolver *resolver = ws_resolver_open(ctx, &sh.selecting.sel.pins, &cell->product, 1);
 	struct ws_engine engine = {.store = &s->store, .ledger = s->ledger};
-	bool done = ws_products_add(ctx, resolver, cell->product, graph, &made, err)
-		&& ws_engine_look(&engine, graph, err);
+	bool done = ws_products_add(ctx, resolver, cell->product, graph, &made, err);
+	if (done) {
+		ws_engine_look(&engine, graph);
+	}
 	ws_status_clear(s->status);
 	const struct ws_node *node = done ? choose(&made, sh.unit, err) : NULL;
 	return node && open_folder(s, &sh, node, err);

@@ -20,16 +20,6 @@ nanoseconds(struct timespec t)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* New entries change mtime and ctime of a folder together; a renamed or replaced folder has a
- * ctime alone. */
-static bool
-has_changed(const struct stat *status, int64_t since_ns)
-{
-	int64_t mtime_ns = nanoseconds(status->st_mtim);
-	int64_t ctime_ns = nanoseconds(status->st_ctim);
-	return ctime_ns >= since_ns && !(S_ISDIR(status->st_mode) && mtime_ns == ctime_ns);
-}
-
 static bool way_has_changed(struct walk *w, const char *path, unsigned links);
 
 static bool
@@ -41,7 +31,11 @@ check_path(struct walk *w, const char *path, unsigned links)
 	if (way_has_changed(w, folder, links) || lstat(path, &status) < 0) {
 		return way_has_changed(w, folder, links);
 	}
-	if (has_changed(&status, w->since->run_ns)) {
+	/* New entries change mtime and ctime of a folder together; a renamed or replaced folder has a
+	 * ctime alone. */
+	int64_t ctime_ns = nanoseconds(status.st_ctim);
+	bool gained = S_ISDIR(status.st_mode) && nanoseconds(status.st_mtim) == ctime_ns;
+	if (ctime_ns >= w->since->run_ns && !gained) {
 		return true;
 	}
 	return S_ISLNK(status.st_mode) && readlink(path, target, sizeof(target) - 1) > 0

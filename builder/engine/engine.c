@@ -91,23 +91,6 @@ look_up_again(struct ws_run *r, ws_node_list *missing)
 	missing->len = kept;
 }
 
-/* For all misses together: asks workers about files that lookups needed, then other hosts for
- * results, and looks up again after each. */
-static void
-look_up_missing(struct ws_run *r, ws_node_list *missing)
-{
-	if (ws_worker_files_ask_for_nodes(missing, r->cache.events)) {
-		look_up_again(r, missing);
-	}
-	if (r->cache.shared && missing->len > 0) {
-		ws_sharing_get(&r->cache, missing);
-		look_up_again(r, missing);
-	}
-	for (size_t i = 0; i < missing->len; i++) {
-		run_or_wait(r, missing->at[i]);
-	}
-}
-
 static void
 look_up_ready(struct ws_run *r)
 {
@@ -125,8 +108,17 @@ look_up_ready(struct ws_run *r)
 				run_or_wait(r, node);
 			}
 		}
-		if (missing.len > 0) {
-			look_up_missing(r, &missing);
+		/* For all misses together: ask workers about files that lookups needed, then other hosts for
+		 * results, and look up again after each. */
+		if (ws_worker_files_ask_for_nodes(&missing, r->cache.events)) {
+			look_up_again(r, &missing);
+		}
+		if (r->cache.shared && missing.len > 0) {
+			ws_sharing_get(&r->cache, &missing);
+			look_up_again(r, &missing);
+		}
+		for (size_t i = 0; i < missing.len; i++) {
+			run_or_wait(r, missing.at[i]);
 		}
 		node = ws_queue_next_ready(&r->queue);
 	}
@@ -167,19 +159,14 @@ lock_key(struct ws_run *r, struct ws_node *node)
 	return true;
 }
 
-/* Only measurements count: a recipe's guess must not end a slow host's compiler. */
-static uint64_t
-estimate_deadline_ms(const struct ws_node *node)
-{
-	uint64_t ten_ms = node->measured_ms ? node->measured_ms * 10 : HOUR_MS;
-	return ten_ms < SHORTEST_DEADLINE_MS ? SHORTEST_DEADLINE_MS : ten_ms;
-}
-
 static bool
 launch_job(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
 	struct ws_arena *a = ws_arena_make();
 	uint64_t set_ms = r->e->deadline_ms ? r->e->deadline_ms : node->action->limits.timeout_ms;
+	/* Only measurements count: a recipe's guess must not end a slow host's compiler. */
+	uint64_t ten_ms = node->measured_ms ? node->measured_ms * 10 : HOUR_MS;
+	ten_ms = ten_ms < SHORTEST_DEADLINE_MS ? SHORTEST_DEADLINE_MS : ten_ms;
 	node->job = WS_NEW(a, struct ws_job);
 	*node->job = (struct ws_job){
 		.id = node->id,
@@ -187,7 +174,7 @@ launch_job(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 		.action = node->action,
 		.made = node->made,
 		.need = node->need,
-		.deadline_ms = set_ms ? set_ms : estimate_deadline_ms(node),
+		.deadline_ms = set_ms ? set_ms : ten_ms,
 		.is_estimated = set_ms == 0,
 		.since_file_ns = r->began_file_ns,
 		.a = a,
@@ -208,17 +195,6 @@ end_job(const struct ws_run *r, struct ws_node *node)
 	node->job = NULL;
 }
 
-/* Takes the budget that @a node needs, if it is free. */
-static bool
-take_room(struct ws_run *r, const struct ws_node *node)
-{
-	const struct ws_runner *runner = r->e->runner;
-	bool others = r->running.len > 0;
-	return !(node->alone && others)
-		&& !(others && !runner->has_room(runner, node->action, node->need))
-		&& ws_budget_take(r->e->budget, node->need);
-}
-
 /* Starts @a node if it fits; true if its turn is over, started or failed. */
 static bool
 try_start(struct ws_run *r, struct ws_node *node)
@@ -226,7 +202,10 @@ try_start(struct ws_run *r, struct ws_node *node)
 	if (!ws_run_has_inputs(r, node)) {
 		return true;
 	}
-	if (!take_room(r, node)) {
+	const struct ws_runner *runner = r->e->runner;
+	bool others = r->running.len > 0;
+	if ((others && (node->alone || !runner->has_room(runner, node->action, node->need)))
+		|| !ws_budget_take(r->e->budget, node->need)) {
 		return false;
 	}
 	if (!lock_key(r, node)) {
@@ -234,7 +213,7 @@ try_start(struct ws_run *r, struct ws_node *node)
 		return node->state != WS_NODE_RUNNABLE;
 	}
 	struct ws_err err;
-	node->started_ms = r->e->runner->now_ms(r->e->runner);
+	node->started_ms = runner->now_ms(runner);
 	if (!launch_job(r, node, &err)) {
 		ws_budget_give(r->e->budget, node->need);
 		unlock_key(r, node);
@@ -286,26 +265,7 @@ start_some(struct ws_run *r, bool goes_away)
 	return skipped != NULL;
 }
 
-static void
-start_what_fits(struct ws_run *r)
-{
-	bool full = start_some(r, false);
-	full = start_some(r, true) || full;
-	r->held_back = full && !r->closing ? r->e->budget->cpus - (unsigned)r->running.len : 0;
-}
-
 /* ---- a job has ended ---- */
-
-static void
-stop_running(struct ws_run *r, const struct ws_node *node)
-{
-	for (size_t i = 0; i < r->running.len; i++) {
-		if (r->running.at[i] == node) {
-			r->running.at[i] = r->running.at[--r->running.len];
-			return;
-		}
-	}
-}
 
 /* Interprets the end of a job; records the result of a success. */
 static enum ws_end
@@ -340,20 +300,6 @@ take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, 
 		whole->exit_code = node->result.exit_code;
 	}
 	return end == WS_END_AGAIN && r->closing ? WS_END_OUT_OF_MEMORY : end;
-}
-
-/* After a repeated run: outputs must be equal, since other nodes were found by the earlier ones. */
-static bool
-outputs_are_equal(const struct ws_node *node, const struct ws_digest *before, struct ws_err *err)
-{
-	for (size_t i = 0; before && i < node->action->output_count; i++) {
-		if (!ws_digest_eq(&before[i], &node->result.outputs[i])) {
-			return ws_err_set(err, WS_ERR_BUILD,
-				"'%s' failed: %s wrote another '%s' in its second run", node->action->subject,
-				node->action->tool.name, node->action->outputs[i]);
-		}
-	}
-	return true;
 }
 
 static void
@@ -395,11 +341,20 @@ finish_node(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
 	struct ws_err err = {0};
 	struct ws_digest *before = node->again ? node->result.outputs : NULL;
-	stop_running(r, node);
+	size_t at = 0;
+	while (r->running.at[at] != node) {
+		at++;
+	}
+	r->running.at[at] = r->running.at[--r->running.len];
 	ws_budget_give(r->e->budget, node->need);
 	enum ws_end end = take_result(r, node, done, &err);
-	if (end == WS_END_OK && !outputs_are_equal(node, before, &err)) {
-		end = WS_END_FAILED;
+	/* After a repeated run: other nodes were found by the earlier outputs. */
+	for (size_t i = 0; end == WS_END_OK && before && i < node->action->output_count; i++) {
+		if (!ws_digest_eq(&before[i], &node->result.outputs[i])) {
+			ws_err_set(&err, WS_ERR_BUILD, "'%s' failed: %s wrote another '%s' in its second run",
+				node->action->subject, node->action->tool.name, node->action->outputs[i]);
+			end = WS_END_FAILED;
+		}
 	}
 	if (end == WS_END_AGAIN || end == WS_END_ANEW) {
 		node->result.outputs = before; /* for the comparison after the next run */
@@ -412,26 +367,21 @@ finish_node(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 /* ---- the loop ---- */
 
 static void
-check_stop(struct ws_run *r)
-{
-	if (!ws_stop_asked(r->e->stop)) {
-		return;
-	}
-	struct ws_err err;
-	ws_stop_err(r->e->stop, &err);
-	ws_run_give_up(r, &err);
-	r->e->runner->stop(r->e->runner, r->e->stop->times > 1);
-}
-
-static void
 run_loop(struct ws_run *r)
 {
 	for (;;) {
 		look_up_ready(r);
-		check_stop(r);
+		struct ws_err err;
+		if (ws_stop_asked(r->e->stop)) {
+			ws_stop_err(r->e->stop, &err);
+			ws_run_give_up(r, &err);
+			r->e->runner->stop(r->e->runner, r->e->stop->times > 1);
+		}
 		uint64_t held_bytes = ws_run_report_progress(r);
 		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
-		start_what_fits(r);
+		bool full = start_some(r, false);
+		full = start_some(r, true) || full;
+		r->held_back = full && !r->closing ? r->e->budget->cpus - (unsigned)r->running.len : 0;
 		if (r->running.len == 0 && (r->closing || r->open == 0)) {
 			return;
 		}
@@ -461,7 +411,7 @@ prepare_run(
 		}
 	}
 	sum->total = r->open;
-	ws_graph_measure(graph);
+	ws_graph_measure(&graph->nodes, 0);
 }
 
 bool
@@ -474,8 +424,8 @@ ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_su
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		ws_run_cancel(&r, graph->nodes.at[i]);
 	}
-	if (r.err) {
-		*err = *r.err;
+	if (r.fatal.kind) {
+		*err = r.fatal;
 		return false;
 	}
 	if (summary->failed > 0) {
@@ -485,13 +435,12 @@ ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_su
 	return true;
 }
 
-bool
-ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *err WS_UNUSED)
+void
+ws_engine_look(struct ws_engine *engine, struct ws_graph *graph)
 {
 	struct ws_run r;
 	struct ws_run_summary summary;
 	prepare_run(&r, engine, graph, &summary);
 	r.looking = true;
 	look_up_ready(&r);
-	return true;
 }

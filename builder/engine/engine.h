@@ -53,6 +53,6 @@ bool ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_r
  * Looks up all nodes and runs none: nodes end as DONE, RUNNABLE or WAITING. For `shell`, which
  * opens the first runnable action.
  */
-bool ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *err);
+void ws_engine_look(struct ws_engine *engine, struct ws_graph *graph);
 
 #endif

@@ -35,16 +35,16 @@ ws_graph_add(struct ws_graph *graph, const struct ws_action *action)
 }
 
 void
-ws_graph_measure(struct ws_graph *graph)
+ws_graph_measure(const ws_node_list *nodes, uint64_t after_ms)
 {
-	for (size_t i = graph->nodes.len; i-- > 0;) {
-		struct ws_node *node = graph->nodes.at[i];
-		uint64_t longest = 0;
+	for (size_t i = nodes->len; i-- > 0;) {
+		struct ws_node *node = nodes->at[i];
+		uint64_t longest_ms = after_ms;
 		for (size_t j = 0; j < node->users.len; j++) {
 			uint64_t path_ms = node->users.at[j]->path_ms;
-			longest = path_ms > longest ? path_ms : longest;
+			longest_ms = path_ms > longest_ms ? path_ms : longest_ms;
 		}
-		node->path_ms = longest + node->estimate.wall_ms;
+		node->path_ms = longest_ms + node->estimate.wall_ms;
 	}
 }
 
@@ -111,16 +111,10 @@ move_down(ws_node_list *heap, size_t at)
 	place_node(heap, at, node);
 }
 
-static ws_node_list *
-heap_of(struct ws_queue *q, const struct ws_node *node)
-{
-	return &q->runnable[node->goes_away];
-}
-
 void
 ws_queue_add_runnable(struct ws_queue *q, struct ws_node *node)
 {
-	ws_node_list *heap = heap_of(q, node);
+	ws_node_list *heap = &q->runnable[node->goes_away];
 	node->state = WS_NODE_RUNNABLE;
 	*ws_vec_push(heap, q->a) = node;
 	move_up(heap, heap->len - 1);
@@ -195,7 +189,7 @@ ws_queue_claim(struct ws_queue *q, struct ws_node *node)
 	if (node->path_ms > maker->path_ms) {
 		maker->path_ms = node->path_ms;
 		if (maker->queued_at != WS_NOT_QUEUED) {
-			move_up(heap_of(q, maker), maker->queued_at);
+			move_up(&q->runnable[maker->goes_away], maker->queued_at);
 		}
 	}
 	return false;

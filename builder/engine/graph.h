@@ -71,8 +71,9 @@ struct ws_graph *ws_graph_make(struct ws_arena *a);
 /** Adds an action, which must live as long as the graph. */
 struct ws_node *ws_graph_add(struct ws_graph *graph, const struct ws_action *action);
 
-/** Computes path_ms from the estimates, from the last node to the first. */
-void ws_graph_measure(struct ws_graph *graph);
+/** Computes path_ms from the estimates, from the last of @a nodes to the first; @a after_ms follows
+ * each of them. */
+void ws_graph_measure(const ws_node_list *nodes, uint64_t after_ms);
 
 /* ---- the queue ----
  * Ready nodes: first in, first out. Runnable nodes: longest remaining path first, in one heap

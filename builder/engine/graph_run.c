@@ -34,16 +34,6 @@ is_transient(const struct ws_input *input)
 	return input->from && input->from->action->transient;
 }
 
-static void
-end_uses(struct ws_run *r, const struct ws_node *node)
-{
-	for (size_t i = 0; i < node->action->input_count; i++) {
-		if (is_transient(&node->action->inputs[i]) && node->made[i]) {
-			end_use(r, node->made[i]);
-		}
-	}
-}
-
 /* ---- a node has ended ---- */
 
 static void
@@ -56,7 +46,11 @@ close_node(
 	r->finished += !node->whole;
 	r->left_ms -= node->estimate.wall_ms;
 	r->unknown -= node->estimate.wall_ms == 0;
-	end_uses(r, node);
+	for (size_t i = 0; i < node->action->input_count; i++) {
+		if (is_transient(&node->action->inputs[i]) && node->made[i]) {
+			end_use(r, node->made[i]);
+		}
+	}
 	ws_run_report_done(r, node);
 	if (state != WS_NODE_CANCELLED) {
 		ws_queue_release(&r->queue, node);
@@ -172,30 +166,13 @@ ws_run_fail(struct ws_run *r, struct ws_node *node, const struct ws_err *err)
 void
 ws_run_give_up(struct ws_run *r, const struct ws_err *err)
 {
-	if (!r->err) {
+	if (!r->fatal.kind) {
 		r->fatal = *err;
-		r->err = &r->fatal;
 	}
 	r->closing = true;
 }
 
 /* ---- parts, and transient files that are needed again ---- */
-
-/* The remaining path of a part: other parts, then the users of the whole. */
-static void
-measure_parts(const struct ws_node *node)
-{
-	uint64_t after_ms = node->path_ms - node->estimate.wall_ms;
-	for (size_t i = node->parts.len; i-- > 0;) {
-		struct ws_node *part = node->parts.at[i];
-		uint64_t longest_ms = after_ms;
-		for (size_t j = 0; j < part->users.len; j++) {
-			uint64_t path_ms = part->users.at[j]->path_ms;
-			longest_ms = path_ms > longest_ms ? path_ms : longest_ms;
-		}
-		part->path_ms = longest_ms + part->estimate.wall_ms;
-	}
-}
 
 bool
 ws_run_expand(struct ws_run *r, struct ws_node *node, struct ws_err *err)
@@ -210,7 +187,8 @@ ws_run_expand(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 		ws_run_open(r, part);
 	}
 	if (node->parts.len > 0) {
-		measure_parts(node);
+		/* The remaining path of a part: other parts, then the users of the whole. */
+		ws_graph_measure(&node->parts, node->path_ms - node->estimate.wall_ms);
 		node->state = WS_NODE_WAITING;
 		node->started_ms = r->e->runner->now_ms(r->e->runner);
 		r->left_ms -= node->estimate.wall_ms;
@@ -251,11 +229,12 @@ ws_run_has_inputs(struct ws_run *r, struct ws_node *node)
 	return node->state != WS_NODE_WAITING;
 }
 
-/* The ledger's estimate; else the action's own. */
-static void
-estimate_node(const struct ws_run *r, struct ws_node *node)
+void
+ws_run_open(struct ws_run *r, struct ws_node *node)
 {
+	const struct ws_runner *runner = r->e->runner;
 	const struct ws_action *action = node->action;
+	/* The ledger's estimate; else the action's own. */
 	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
 	node->measured_ms = node->estimate.wall_ms;
 	if (node->estimate.wall_ms == 0) {
@@ -266,14 +245,7 @@ estimate_node(const struct ws_run *r, struct ws_node *node)
 	if (node->estimate.rss_bytes > 0) {
 		node->need.rss_bytes = node->estimate.rss_bytes;
 	}
-}
-
-void
-ws_run_open(struct ws_run *r, struct ws_node *node)
-{
-	const struct ws_runner *runner = r->e->runner;
-	estimate_node(r, node);
-	node->goes_away = runner && runner->goes_away && runner->goes_away(runner, node->action);
+	node->goes_away = runner && runner->goes_away && runner->goes_away(runner, action);
 	r->open++;
 	r->left_ms += node->estimate.wall_ms;
 	r->unknown += node->estimate.wall_ms == 0;
@@ -284,19 +256,13 @@ ws_run_open(struct ws_run *r, struct ws_node *node)
 
 /* ---- events ---- */
 
-/* Why the node failed or had to run. */
-static const char *
-detail_of(const struct ws_run *r, const struct ws_node *node)
-{
-	if (node->failure || !node->why || !node->undivided) {
-		return node->failure ? node->failure->text : node->why;
-	}
-	return ws_arena_printf(r->a, "%s; in one command: %s", node->why, node->undivided);
-}
-
 void
 ws_run_report_done(const struct ws_run *r, const struct ws_node *node)
 {
+	const char *detail = node->failure ? node->failure->text : node->why; /* why it had to run */
+	if (!node->failure && node->why && node->undivided) {
+		detail = ws_arena_printf(r->a, "%s; in one command: %s", node->why, node->undivided);
+	}
 	struct ws_event event = {
 		.kind = WS_EVENT_ACTION_DONE,
 		.id = node->id,
@@ -304,7 +270,7 @@ ws_run_report_done(const struct ws_run *r, const struct ws_node *node)
 		.subject = node->action->subject,
 		.stage = node->action->stage,
 		.outcome = node->outcome,
-		.detail = detail_of(r, node),
+		.detail = detail,
 		.elsewhere = node->elsewhere,
 		.done = r->finished,
 		.total = r->sum->total,
@@ -331,43 +297,34 @@ ws_run_report_started(const struct ws_run *r, const struct ws_node *node)
 	ws_events_emit(r->e->events, &event);
 }
 
-/* Remaining time: work divided by slots, but at least the longest path. */
-static uint64_t
-predict_rest_ms(const struct ws_run *r)
-{
-	uint64_t work_ms = r->left_ms, path_ms = ws_queue_longest_ms(&r->queue);
-	int64_t now_ms = r->e->runner->now_ms(r->e->runner);
-	for (size_t i = 0; i < r->running.len; i++) {
-		const struct ws_node *node = r->running.at[i];
-		uint64_t gone_ms = (uint64_t)(now_ms - node->started_ms), own_ms = node->estimate.wall_ms;
-		gone_ms = gone_ms < own_ms ? gone_ms : own_ms;
-		work_ms -= gone_ms;
-		path_ms = node->path_ms - gone_ms > path_ms ? node->path_ms - gone_ms : path_ms;
-	}
-	work_ms /= r->e->budget->cpus;
-	return work_ms > path_ms ? work_ms : path_ms;
-}
-
 uint64_t
 ws_run_report_progress(const struct ws_run *r)
 {
-	uint64_t held_bytes = 0;
+	const struct ws_runner *runner = r->e->runner;
+	int64_t now_ms = runner->now_ms(runner);
+	uint64_t work_ms = r->left_ms, path_ms = ws_queue_longest_ms(&r->queue), held_bytes = 0;
 	for (size_t i = 0; i < r->running.len; i++) {
 		const struct ws_node *node = r->running.at[i];
 		struct ws_event event = {
 			.kind = WS_EVENT_ACTION_SAMPLED,
 			.id = node->id,
 			.subject = node->action->subject,
-			.rss_bytes = r->e->runner->held_bytes(r->e->runner, node->id),
+			.rss_bytes = runner->held_bytes(runner, node->id),
 		};
 		held_bytes += event.rss_bytes;
 		ws_events_emit(r->e->events, &event);
+		uint64_t gone_ms = (uint64_t)(now_ms - node->started_ms), own_ms = node->estimate.wall_ms;
+		gone_ms = gone_ms < own_ms ? gone_ms : own_ms;
+		work_ms -= gone_ms;
+		path_ms = node->path_ms - gone_ms > path_ms ? node->path_ms - gone_ms : path_ms;
 	}
+	/* Remaining time: work divided by slots, but at least the longest path. */
+	work_ms /= r->e->budget->cpus;
 	struct ws_event event = {
 		.kind = WS_EVENT_QUEUE,
 		.done = r->finished,
 		.total = r->sum->total,
-		.wall_ms = predict_rest_ms(r),
+		.wall_ms = work_ms > path_ms ? work_ms : path_ms,
 		.unknown = r->unknown,
 		.held_back = r->held_back,
 		.rss_bytes = held_bytes,

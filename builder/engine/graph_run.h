@@ -24,11 +24,10 @@ struct ws_run {
 	unsigned unknown;     /**< open nodes without a prediction */
 	uint64_t left_ms;     /**< predicted work of open nodes, running ones in full */
 	int64_t began_file_ns;
-	unsigned held_back; /**< free CPU slots while ready nodes wait for memory */
-	bool looking;       /**< lookup only: ws_engine_look */
-	bool closing;       /**< start no more jobs */
-	struct ws_err *err; /**< why the run cannot continue; NULL: it can */
-	struct ws_err fatal;
+	unsigned held_back;  /**< free CPU slots while ready nodes wait for memory */
+	bool looking;        /**< lookup only: ws_engine_look */
+	bool closing;        /**< start no more jobs */
+	struct ws_err fatal; /**< why the run cannot continue; kind WS_ERR_NONE: it can */
 };
 
 /* ---- states ---- */

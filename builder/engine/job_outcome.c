@@ -22,19 +22,6 @@ describe_seconds(uint64_t ms, char text[32])
 	}
 }
 
-static enum ws_end
-out_of_memory(const struct ws_node *node, const struct ws_done *done, struct ws_err *err)
-{
-	char after[32];
-	describe_seconds(done->wall_ms, after);
-	ws_err_set(err, WS_ERR_BUILD, "'%s' was killed (out of memory) after %s", node->action->subject,
-		after);
-	ws_err_cure(err, "it held %.1f GiB%s", (double)done->rss_bytes / (1 << 30),
-		node->alone ? "; it was run again alone and was killed again" : "");
-	ws_err_cure(err, "free memory, or build on a host with more");
-	return node->alone ? WS_END_OUT_OF_MEMORY : WS_END_AGAIN;
-}
-
 void
 ws_outcome_run_alone(struct ws_node *node)
 {
@@ -93,32 +80,26 @@ ws_outcome_of(const struct ws_node *node, const struct ws_done *done, struct ws_
 		return WS_END_OK;
 	}
 	bool killed = done->signal == SIGKILL || done->says == WS_LOG_SAYS_KILLED;
-	return killed && !done->timed_out ? out_of_memory(node, done, err) : failed(node, done, err);
+	if (!killed || done->timed_out) {
+		return failed(node, done, err);
+	}
+	char after[32];
+	describe_seconds(done->wall_ms, after);
+	ws_err_set(err, WS_ERR_BUILD, "'%s' was killed (out of memory) after %s", node->action->subject,
+		after);
+	ws_err_cure(err, "it held %.1f GiB%s", (double)done->rss_bytes / (1 << 30),
+		node->alone ? "; it was run again alone and was killed again" : "");
+	ws_err_cure(err, "free memory, or build on a host with more");
+	return node->alone ? WS_END_OUT_OF_MEMORY : WS_END_AGAIN;
 }
 
 /* ---- recording ---- */
-
-/* Why a result must not be reused; NULL: it may. */
-static const char *
-why_not_kept(const struct ws_action *action, const struct ws_done *done, struct ws_arena *a)
-{
-	if (done->reads.uncacheable) {
-		return ws_arena_printf(
-			a, "'%s' is built again every time: %s", action->subject, done->reads.uncacheable);
-	}
-	return done->changed ? ws_arena_printf(a,
-			   "'%s' is not kept: '%s', or a folder or link on the way there, changed while it was "
-			   "made",
-			   action->subject, done->changed)
-						 : NULL;
-}
 
 bool
 ws_record(const struct ws_engine *e, struct ws_cache *cache, struct ws_node *node,
 	const struct ws_done *done, struct ws_arena *a, struct ws_err *err)
 {
 	const struct ws_action *action = node->action;
-	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	size_t count = action->output_count;
 	node->result.outputs = WS_NEW_N(a, struct ws_digest, count);
 	node->result.sizes = WS_NEW_N(a, uint64_t, count);
@@ -126,9 +107,16 @@ ws_record(const struct ws_engine *e, struct ws_cache *cache, struct ws_node *nod
 		node->result.outputs[i] = done->outputs[i];
 		node->result.sizes[i] = done->sizes[i];
 	}
-	const char *why = why_not_kept(action, done, scratch);
-	if (why) {
-		ws_events_warn(e->events, "%s", why);
+	if (done->reads.uncacheable) {
+		ws_events_warn(e->events, "'%s' is built again every time: %s", action->subject,
+			done->reads.uncacheable);
+		return true;
+	}
+	if (done->changed) {
+		ws_events_warn(e->events,
+			"'%s' is not kept: '%s', or a folder or link on the way there, changed while it was "
+			"made",
+			action->subject, done->changed);
 		return true;
 	}
 	return ws_cache_add(

@@ -48,51 +48,35 @@ take_outputs(
 	return true;
 }
 
-static void
-take_log(const struct ws_store *store, const char *log, struct ws_done *done)
-{
-	struct stat status;
-	struct ws_digest digest;
-	if (stat(log, &status) == 0 && status.st_size > 0
-		&& ws_cas_take(store, log, &digest, NULL, NULL)) {
-		done->log = digest;
-	}
-}
-
-/* Reads are found in work files and the log, so before those are moved. */
-static bool
-find_reads(const struct ws_job *job, const char *log, int64_t started_file_ns, struct ws_done *done,
-	struct ws_err *err)
-{
-	const struct ws_action *action = job->action;
-	struct ws_since since = {job->since_file_ns, started_file_ns};
-	if (!action->find_reads) {
-		return true;
-	}
-	if (!action->find_reads(action, job->dir, log, job->a, &done->reads, err)) {
-		return false;
-	}
-	done->changed = ws_changed_since(action, &done->reads, &since, job->a);
-	return true;
-}
-
 void
 ws_collect(const struct ws_work *work, const struct ws_job *job, const char *log,
 	int64_t started_file_ns, struct ws_done *done)
 {
+	const struct ws_action *action = job->action;
+	struct ws_since since = {job->since_file_ns, started_file_ns};
 	struct ws_err err = {0};
-	bool good = true;
-	if (done->code == 0 && !done->stopped) {
-		good = check_outputs(job, &err)
-			&& (!job->action->amend || job->action->amend(job->action, job->dir, &err))
-			&& find_reads(job, log, started_file_ns, done, &err);
-	} else if (job->action->log_says) {
+	bool succeeded = done->code == 0 && !done->stopped, good = true;
+	if (!succeeded && action->log_says) {
 		WS_AUTO_BUF struct ws_buf tail = {0};
 		ws_fs_read_end(log, WS_LOG_END_BYTES, &tail);
-		done->says = job->action->log_says(ws_buf_text(&tail));
+		done->says = action->log_says(ws_buf_text(&tail));
 	}
-	take_log(work->store, log, done);
-	if (done->code == 0 && !done->stopped && good) {
+	/* Reads are found in work files and the log, so before those are moved. */
+	if (succeeded) {
+		good = check_outputs(job, &err) && (!action->amend || action->amend(action, job->dir, &err))
+			&& (!action->find_reads
+				|| action->find_reads(action, job->dir, log, job->a, &done->reads, &err));
+	}
+	if (succeeded && good && action->find_reads) {
+		done->changed = ws_changed_since(action, &done->reads, &since, job->a);
+	}
+	struct stat status;
+	struct ws_digest digest;
+	if (stat(log, &status) == 0 && status.st_size > 0
+		&& ws_cas_take(work->store, log, &digest, NULL, NULL)) {
+		done->log = digest;
+	}
+	if (succeeded && good) {
 		good = take_outputs(work, job, done, &err);
 	}
 	if (!good) {

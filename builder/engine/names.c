@@ -4,37 +4,6 @@
 
 #include "engine/worker_files.h"
 
-static const char *
-outside_digest(struct ws_names *names, const char *path)
-{
-	const char *known = ws_map_get(&names->outside, path);
-	if (!known) {
-		struct ws_digest digest = {""};
-		if (!ws_ledger_file_digest(names->ledger, path, &digest)) {
-			digest.hex[0] = '\0';
-		}
-		known = ws_arena_strdup(names->a, digest.hex);
-		ws_map_put(&names->outside, ws_arena_strdup(names->a, path), known, names->a);
-	}
-	return known[0] ? known : NULL;
-}
-
-/* Units of a package check the same thousands of absent names. */
-static bool
-outside_exists(struct ws_names *names, const char *path)
-{
-	static const char yes[] = "yes", no[] = "no";
-	const char *known = ws_map_get(&names->exists, path);
-	if (!known) {
-		const char *digest = ws_map_get(&names->outside, path);
-		struct stat status;
-		bool exists = digest ? digest[0] : stat(path, &status) == 0 && S_ISREG(status.st_mode);
-		known = exists ? yes : no;
-		ws_map_put(&names->exists, ws_arena_strdup(names->a, path), known, names->a);
-	}
-	return known == yes;
-}
-
 const char *
 ws_names_digest(struct ws_names *names, const struct ws_action *action, const char *name)
 {
@@ -48,7 +17,15 @@ ws_names_digest(struct ws_names *names, const struct ws_action *action, const ch
 		return ws_worker_files_digest(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return outside_digest(names, ws_names_path(action, name, a));
+	const char *path = ws_names_path(action, name, a);
+	const char *known = ws_map_get(&names->outside, path);
+	if (!known) {
+		struct ws_digest digest = {""};
+		bool there = ws_ledger_file_digest(names->ledger, path, &digest);
+		known = there ? ws_arena_strdup(names->a, digest.hex) : "";
+		ws_map_put(&names->outside, ws_arena_strdup(names->a, path), known, names->a);
+	}
+	return known[0] ? known : NULL;
 }
 
 bool
@@ -73,7 +50,17 @@ ws_names_exists(struct ws_names *names, const struct ws_action *action, const ch
 		return ws_worker_files_has_file(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return outside_exists(names, ws_names_path(action, name, a));
+	const char *path = ws_names_path(action, name, a);
+	/* Units of a package check the same thousands of absent names. */
+	const char *known = ws_map_get(&names->exists, path);
+	if (!known) {
+		const char *digest = ws_map_get(&names->outside, path);
+		struct stat status;
+		bool exists = digest ? digest[0] : stat(path, &status) == 0 && S_ISREG(status.st_mode);
+		known = exists ? "yes" : "";
+		ws_map_put(&names->exists, ws_arena_strdup(names->a, path), known, names->a);
+	}
+	return known[0];
 }
 
 bool

@@ -93,29 +93,15 @@ read_pair(struct reading *r, const char *kind, const char *value)
 	return true;
 }
 
-static void
-read_mount(struct reading *r, const char *name)
-{
-	struct ws_tree *tree = WS_NEW(r->a, struct ws_tree);
-	tree->path = ws_path_join(r->a, r->folder, name, NULL);
-	*ws_vec_push(&r->mounts, r->a) = (struct ws_mount){name, tree->path, tree};
-}
-
-static ws_name_list *
-list_of_order(struct reading *r, const char *kind)
-{
-	return strcmp(kind, "argv") == 0  ? &r->argv
-		: strcmp(kind, "env") == 0    ? &r->env
-		: strcmp(kind, "output") == 0 ? &r->outputs
-		: strcmp(kind, "seed") == 0   ? &r->seeds
-		: strcmp(kind, "search") == 0 ? &r->search
-									  : NULL;
-}
-
 static bool
 read_record(struct reading *r, struct ws_action *action, const char *kind, const char *value)
 {
-	ws_name_list *list = list_of_order(r, kind);
+	ws_name_list *list = strcmp(kind, "argv") == 0 ? &r->argv
+		: strcmp(kind, "env") == 0                 ? &r->env
+		: strcmp(kind, "output") == 0              ? &r->outputs
+		: strcmp(kind, "seed") == 0                ? &r->seeds
+		: strcmp(kind, "search") == 0              ? &r->search
+												   : NULL;
 	if (list) {
 		*ws_vec_push(list, r->a) = value;
 	} else if (strcmp(kind, ORDER) == 0) {
@@ -123,7 +109,9 @@ read_record(struct reading *r, struct ws_action *action, const char *kind, const
 	} else if (strcmp(kind, "program") == 0) {
 		action->tool.program = value;
 	} else if (strcmp(kind, "mount") == 0) {
-		read_mount(r, value);
+		struct ws_tree *tree = WS_NEW(r->a, struct ws_tree);
+		tree->path = ws_path_join(r->a, r->folder, value, NULL);
+		*ws_vec_push(&r->mounts, r->a) = (struct ws_mount){value, tree->path, tree};
 	} else if (strcmp(kind, "input") == 0) {
 		*ws_vec_push(&r->inputs, r->a) = (struct ws_input){.name = value};
 	} else {
@@ -133,29 +121,6 @@ read_record(struct reading *r, struct ws_action *action, const char *kind, const
 				&& read_pair(r, kind, value));
 	}
 	return true;
-}
-
-static void
-finish_order(struct reading *r, struct ws_action *action)
-{
-	*ws_vec_push(&r->argv, r->a) = NULL;
-	*ws_vec_push(&r->env, r->a) = NULL;
-	action->argv = r->argv.at;
-	action->env = r->env.at;
-	action->tokens = r->tokens.at;
-	action->token_count = r->tokens.len;
-	action->host_files = r->host_files.at;
-	action->host_file_count = r->host_files.len;
-	action->mounts = r->mounts.at;
-	action->mount_count = r->mounts.len;
-	action->inputs = r->inputs.at;
-	action->input_count = r->inputs.len;
-	action->outputs = r->outputs.at;
-	action->output_count = r->outputs.len;
-	action->seeds = r->seeds.at;
-	action->seed_count = r->seeds.len;
-	action->search = r->search.at;
-	action->search_count = r->search.len;
 }
 
 struct ws_action *
@@ -172,7 +137,24 @@ ws_order_read(struct ws_str text, const char *folder, struct ws_arena *a, struct
 		ws_err_set(err, WS_ERR_CONFIG, "it is not a wheelsmith order");
 		return NULL;
 	}
-	finish_order(&r, action);
+	*ws_vec_push(&r.argv, a) = NULL;
+	*ws_vec_push(&r.env, a) = NULL;
+	action->argv = r.argv.at;
+	action->env = r.env.at;
+	action->tokens = r.tokens.at;
+	action->token_count = r.tokens.len;
+	action->host_files = r.host_files.at;
+	action->host_file_count = r.host_files.len;
+	action->mounts = r.mounts.at;
+	action->mount_count = r.mounts.len;
+	action->inputs = r.inputs.at;
+	action->input_count = r.inputs.len;
+	action->outputs = r.outputs.at;
+	action->output_count = r.outputs.len;
+	action->seeds = r.seeds.at;
+	action->seed_count = r.seeds.len;
+	action->search = r.search.at;
+	action->search_count = r.search.len;
 	return action;
 }
 
@@ -206,27 +188,6 @@ ws_report_write(const struct ws_report *report, struct ws_buf *text)
 	ws_fields_add_all(text, "absent", reads->absent.at, reads->absent.len);
 	ws_fields_add_all(text, "present", reads->present.at, reads->present.len);
 	ws_fields_add_all(text, "folder", reads->folders.at, reads->folders.len);
-}
-
-static ws_name_list *
-list_of_report(struct ws_reads *reads, const char *kind)
-{
-	return strcmp(kind, "file") == 0   ? &reads->files
-		: strcmp(kind, "absent") == 0  ? &reads->absent
-		: strcmp(kind, "present") == 0 ? &reads->present
-		: strcmp(kind, "folder") == 0  ? &reads->folders
-									   : NULL;
-}
-
-static const char **
-text_of_report(struct ws_report *report, const char *kind)
-{
-	return strcmp(kind, "order") == 0      ? &report->order
-		: strcmp(kind, "differs") == 0     ? &report->differs
-		: strcmp(kind, "changed") == 0     ? &report->changed
-		: strcmp(kind, "uncacheable") == 0 ? &report->reads.uncacheable
-		: strcmp(kind, "opaque") == 0      ? &report->reads.opaque
-										   : NULL;
 }
 
 static bool
@@ -268,8 +229,18 @@ read_digest(struct ws_map *digests, const char *value, struct ws_arena *a)
 static bool
 read_finding(struct ws_report *report, const char *kind, const char *value, struct ws_arena *a)
 {
-	ws_name_list *list = list_of_report(&report->reads, kind);
-	const char **line = text_of_report(report, kind);
+	struct ws_reads *reads = &report->reads;
+	ws_name_list *list = strcmp(kind, "file") == 0 ? &reads->files
+		: strcmp(kind, "absent") == 0              ? &reads->absent
+		: strcmp(kind, "present") == 0             ? &reads->present
+		: strcmp(kind, "folder") == 0              ? &reads->folders
+												   : NULL;
+	const char **line = strcmp(kind, "order") == 0 ? &report->order
+		: strcmp(kind, "differs") == 0             ? &report->differs
+		: strcmp(kind, "changed") == 0             ? &report->changed
+		: strcmp(kind, "uncacheable") == 0         ? &reads->uncacheable
+		: strcmp(kind, "opaque") == 0              ? &reads->opaque
+												   : NULL;
 	if (value[0] == '\0' || ws_has_control(value)) {
 		return false;
 	}

@@ -156,20 +156,9 @@ has_files(struct batch *x, const struct lookup *lookup, const struct ws_result *
 }
 
 static void
-store_result(struct batch *x, const struct lookup *lookup, const struct ws_buf *text)
-{
-	const struct ws_store *store = x->cache->store;
-	struct ws_err err;
-	if (ws_results_put(store, lookup->full.hex, text, &err) && lookup->manifest.hex[0]) {
-		WS_AUTO_BUF struct ws_buf manifest = {0};
-		ws_manifest_get(store, lookup->manifest.hex, &manifest, NULL);
-		ws_cache_list(store, lookup->action, lookup->base, &manifest, lookup->manifest.hex, &err);
-	}
-}
-
-static void
 find_results(struct batch *x)
 {
+	const struct ws_store *store = x->cache->store;
 	const char **keys = WS_NEW_N(x->a, const char *, x->count);
 	struct ws_result *results = WS_NEW_N(x->a, struct ws_result, x->count);
 	bool *good = WS_NEW_N(x->a, bool, x->count);
@@ -185,11 +174,11 @@ find_results(struct batch *x)
 		good[i] = records[i].text.len > 0
 			&& ws_cache_read_result(ws_buf_str(&records[i].text), action, x->a, result);
 		for (size_t j = 0; good[i] && !action->transient && j < action->output_count; j++) {
-			if (!ws_cas_has(x->cache->store, result->outputs[j].hex)) {
+			if (!ws_cas_has(store, result->outputs[j].hex)) {
 				add_file(&files, &seen, result->outputs[j].hex, result->sizes[j], x->a);
 			}
 		}
-		if (good[i] && result->log.hex[0] && !ws_cas_has(x->cache->store, result->log.hex)) {
+		if (good[i] && result->log.hex[0] && !ws_cas_has(store, result->log.hex)) {
 			add_file(&files, &seen, result->log.hex, size_in(&records[i], result->log.hex), x->a);
 		}
 	}
@@ -198,7 +187,13 @@ find_results(struct batch *x)
 	}
 	for (size_t i = 0; i < x->count; i++) {
 		if (good[i] && has_files(x, &x->lookups[i], &results[i])) {
-			store_result(x, &x->lookups[i], &records[i].text);
+			const struct lookup *found = &x->lookups[i];
+			const char *key = found->manifest.hex;
+			WS_AUTO_BUF struct ws_buf manifest = {0};
+			if (ws_results_put(store, found->full.hex, &records[i].text, NULL) && key[0]) {
+				ws_manifest_get(store, key, &manifest, NULL);
+				ws_cache_list(store, found->action, found->base, &manifest, key, NULL);
+			}
 		}
 	}
 	drop_records(records, x->count);

@@ -10,16 +10,6 @@
 
 #define KEPT_S ((int64_t)7 * 24 * 3600)
 
-/* A folder of --keep-work has a file "kept" and stays for a week. */
-static bool
-is_kept(const char *path)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct stat status;
-	return stat(ws_path_join(a, path, "kept", NULL), &status) == 0
-		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
-}
-
 /* Removes a run folder whose lock is free: its process died. False: the process lives. */
 static bool
 remove_dead(const char *path)
@@ -30,7 +20,11 @@ remove_dead(const char *path)
 		return true;
 	}
 	enum ws_flock_result lock = ws_flock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL);
-	if (lock == WS_FLOCK_HELD && !is_kept(path)) {
+	/* A folder of --keep-work has a file "kept" and stays for a week. */
+	struct stat status;
+	bool kept = stat(ws_path_join(a, path, "kept", NULL), &status) == 0
+		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
+	if (lock == WS_FLOCK_HELD && !kept) {
 		ws_sweep_now(path);
 		ws_fs_remove(path, NULL);
 	}
@@ -152,29 +146,6 @@ ws_work_drop(const struct ws_work *work, const char *digest)
 	unlink(file_path(work, digest, a));
 }
 
-static bool
-link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
-{
-	for (size_t i = 0; i < action->mount_count; i++) {
-		const struct ws_mount *mount = &action->mounts[i];
-		const char *place = ws_path_join(a, dir, mount->name, NULL);
-		if (symlink(mount->path, place) < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
-		}
-	}
-	return true;
-}
-
-static bool
-place_input(const struct ws_work *work, const struct ws_input *input, const char *digest,
-	const char *place, struct ws_arena *a, struct ws_err *err)
-{
-	if (ws_work_has(work, digest)) {
-		return ws_fs_link(file_path(work, digest, a), place, err);
-	}
-	return ws_cas_link_into(work->store, digest, place, input->executable, err);
-}
-
 /* The action's own folder exists. */
 static bool
 make_parent(const char *name, const char *place, struct ws_arena *a, struct ws_err *err)
@@ -193,7 +164,9 @@ place_inputs(const struct ws_work *work, const struct ws_action *action, const c
 		if (!make_parent(input->name, place, a, err)) {
 			return false;
 		}
-		if (!place_input(work, input, digest, place, a, err)) {
+		if (!(ws_work_has(work, digest)
+					? ws_fs_link(file_path(work, digest, a), place, err)
+					: ws_cas_link_into(work->store, digest, place, input->executable, err))) {
 			return ws_err_wrap(err, "'%s' needs '%s'", action->subject, input->name);
 		}
 	}
@@ -205,8 +178,16 @@ ws_work_prepare(const struct ws_work *work, const struct ws_action *action, cons
 	const char *dir, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	if (!ws_fs_mkdirs(ws_path_join(a, dir, "tmp", NULL), err) || !link_mounts(action, dir, a, err)
-		|| !place_inputs(work, action, made, dir, a, err)) {
+	if (!ws_fs_mkdirs(ws_path_join(a, dir, "tmp", NULL), err)) {
+		return false;
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const char *place = ws_path_join(a, dir, action->mounts[i].name, NULL);
+		if (symlink(action->mounts[i].path, place) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+		}
+	}
+	if (!place_inputs(work, action, made, dir, a, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < action->output_count; i++) {

@@ -38,24 +38,14 @@ add_name(struct ws_worker_files *p, bool keep, const char *name, const char *tol
 	return true;
 }
 
-/* Names outside of trees are absolute. */
-static bool
-add_names(struct ws_worker_files *p, bool keep, const ws_name_list *names, const char *state,
-	const char **contradicted)
-{
-	for (size_t i = 0; i < names->len; i++) {
-		if (names->at[i][0] == '/' && !add_name(p, keep, names->at[i], state)) {
-			*contradicted = names->at[i];
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool
 add_report(struct ws_worker_files *p, bool keep, const struct ws_report *report, const char **name)
 {
-	const struct ws_reads *reads = &report->reads;
+	const struct {
+		const ws_name_list *names;
+		const char *state;
+	} lists[] = {{&report->reads.absent, absent}, {&report->reads.present, present},
+		{&report->reads.folders, folder}};
 	for (size_t i = 0; i < report->outside.count; i++) {
 		const struct ws_map_slot *slot = &report->outside.slots[i];
 		if (!add_name(p, keep, slot->key, slot->value)) {
@@ -63,9 +53,16 @@ add_report(struct ws_worker_files *p, bool keep, const struct ws_report *report,
 			return false;
 		}
 	}
-	return add_names(p, keep, &reads->absent, absent, name)
-		&& add_names(p, keep, &reads->present, present, name)
-		&& add_names(p, keep, &reads->folders, folder, name);
+	for (size_t i = 0; i < WS_LEN(lists); i++) {
+		for (size_t k = 0; k < lists[i].names->len; k++) {
+			*name = lists[i].names->at[k];
+			/* Names outside of trees are absolute. */
+			if (**name == '/' && !add_name(p, keep, *name, lists[i].state)) {
+				return false;
+			}
+		}
+	}
+	return true;
 }
 
 bool
@@ -85,24 +82,19 @@ ws_worker_files_want(struct ws_worker_files *p, const char *name)
 	}
 }
 
-static void
-want_unknown(struct ws_worker_files *p, const ws_name_list *names)
-{
-	for (size_t i = 0; i < names->len; i++) {
-		if (names->at[i][0] == '/' && !ws_worker_files_knows(p, names->at[i])) {
-			ws_worker_files_want(p, names->at[i]);
-		}
-	}
-}
-
 void
 ws_worker_files_want_report(struct ws_worker_files *p, const struct ws_report *report)
 {
 	const struct ws_reads *reads = &report->reads;
-	want_unknown(p, &reads->files);
-	want_unknown(p, &reads->absent);
-	want_unknown(p, &reads->present);
-	want_unknown(p, &reads->folders);
+	const ws_name_list lists[] = {reads->files, reads->absent, reads->present, reads->folders};
+	for (size_t i = 0; i < WS_LEN(lists); i++) {
+		for (size_t k = 0; k < lists[i].len; k++) {
+			const char *name = lists[i].at[k];
+			if (name[0] == '/' && !ws_worker_files_knows(p, name)) {
+				ws_worker_files_want(p, name);
+			}
+		}
+	}
 }
 
 bool
