@@ -108,8 +108,8 @@ look_up_ready(struct ws_run *r)
 				run_or_wait(r, node);
 			}
 		}
-		/* For all misses together: ask workers about files that lookups needed, then other hosts for
-		 * results, and look up again after each. */
+		/* For all misses together: ask workers about files that lookups needed, then other hosts
+		 * for results, and look up again after each. */
 		if (ws_worker_files_ask_for_nodes(&missing, r->cache.events)) {
 			look_up_again(r, &missing);
 		}

@@ -14,7 +14,7 @@ struct ws_resolver {
 	struct ws_toolchains *toolchains;
 	struct ws_map torch, cuda, sources, exports; /* kits by name */
 	struct ws_map beside;                        /* installed torches by interpreter */
-	struct ws_map unknown;                       /* releases of torch that were warned of */
+	struct ws_map unknown;                       /* unknown releases, warned about once */
 };
 
 /* A host kit is not sent to a farm: its files may change while commands run there. */

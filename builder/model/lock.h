@@ -175,7 +175,7 @@ struct ws_pin_change {
 	const void *pin;     /**< to put: found, or the pin with those members that follow */
 	bool binds;          /**< it is not pinned, or something else is */
 	const char *subject; /**< "torch 2.5.1" */
-	const char *was;     /**< the digest that is pinned; NULL: there is no pin */
+	const char *was;     /**< the pinned digest; NULL: no pin */
 	const char *is;      /**< the digest that was found */
 	const char *name;    /**< for `lock --update` */
 };
