@@ -620,7 +620,7 @@ ws_candidates_try(struct ws_candidate_memory *memory, const struct ws_product *c
 {
 	struct trying t = {
 		.memory = memory,
-		.resolver = ws_resolver_open(memory->ctx, memory->pins),
+		.resolver = ws_resolver_open(memory->ctx, memory->pins, NULL, 0),
 		.fetch = *memory->ctx->fetch,
 		.attempts = WS_NEW_N(memory->a, struct attempt, count + 1),
 		.a = memory->a,
