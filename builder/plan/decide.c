@@ -203,8 +203,7 @@ ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t c
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_product *product = cells[i]->product;
 		const struct ws_err *missing = product ? product->point.python->missing : NULL;
-		if (missing && cells[i]->build_rule == WS_RULE_NONE
-			&& product->includes_python) {
+		if (missing && cells[i]->build_rule == WS_RULE_NONE && product->includes_python) {
 			cells[i]->build_rule = WS_RULE_INTERPRETER;
 			cells[i]->build_why = missing->text;
 		}
