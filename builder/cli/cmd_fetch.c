@@ -25,8 +25,7 @@ resolve_supplies(struct ws_session *s, struct fetching *f,
 	const struct ws_context *ctx = &f->selecting.ctx;
 	struct ws_pins *pins = &f->selecting.sel.pins;
 	const struct ws_plan *plan = &f->selecting.sel.plan;
-	struct ws_resolver *resolver =
-		ws_resolver_open(ctx, pins, plan->products, plan->product_count);
+	struct ws_resolver *resolver = ws_resolver_open(ctx, pins, plan->products, plan->product_count);
 	bool done = true;
 	for (size_t i = 0; i < f->supplies.count && done; i++) {
 		const struct ws_supply *supply = &f->supplies.at[i];

@@ -221,7 +221,7 @@ ws_lock_compare(
 		if (field->flags & WS_PIN_BINDS) {
 			const char *is = ws_pin_text(field, found),
 					   *was = known ? ws_pin_text(field, known) : is;
-			change.binds = change.binds || !known || cmp_texts(was, is) != 0;
+			change.binds = change.binds || !known || !ws_same(was ? was : "", is ? is : "");
 			/* The last one is the digest that the pin is about. */
 			change.is = is;
 			change.was = known ? was : NULL;
