@@ -78,21 +78,6 @@ parse(struct ws_session *s, struct planning *p, struct ws_err *err)
 		&& ws_selecting_finish(s, &p->selecting, err);
 }
 
-/* --strict: an exclusion is a mistake unless the matrix itself demands it. */
-static bool
-check_strict(const struct ws_plan *plan, struct ws_err *err)
-{
-	for (size_t i = 0; i < plan->cell_count; i++) {
-		const struct ws_cell *cell = plan->cells[i];
-		if (cell->decision == WS_DECISION_EXCLUDED && cell->rule != WS_RULE_MATRIX) {
-			ws_err_set(err, WS_ERR_CONFIG, "'%s' cannot be: %s", cell->name, cell->why);
-			return ws_err_cure(
-				err, "exclude it in the matrix, with its reason, or plan without --strict");
-		}
-	}
-	return true;
-}
-
 static bool
 print(struct ws_session *s, const struct planning *p, struct ws_err *err)
 {
@@ -160,6 +145,18 @@ ws_cmd_plan(struct ws_session *s, struct ws_err *err)
 	}
 	p.selecting.options.resolve = p.resolve;
 	p.selecting.options.builds_elsewhere = p.github || job_tasks(&p) > 0;
-	return ws_selecting_plan(s, &p.selecting, p.resolve, err) && print(s, &p, err)
-		&& (!p.strict || check_strict(&p.selecting.sel.plan, err));
+	if (!ws_selecting_plan(s, &p.selecting, p.resolve, err) || !print(s, &p, err)) {
+		return false;
+	}
+	/* --strict: an exclusion is a mistake unless the matrix itself demands it. */
+	const struct ws_plan *plan = &p.selecting.sel.plan;
+	for (size_t i = 0; p.strict && i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		if (cell->decision == WS_DECISION_EXCLUDED && cell->rule != WS_RULE_MATRIX) {
+			ws_err_set(err, WS_ERR_CONFIG, "'%s' cannot be: %s", cell->name, cell->why);
+			return ws_err_cure(
+				err, "exclude it in the matrix, with its reason, or plan without --strict");
+		}
+	}
+	return true;
 }

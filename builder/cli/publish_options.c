@@ -3,15 +3,6 @@
 #include "base/fs.h"
 #include "net/url.h"
 
-/* A ".." could address another bucket: URLs are normalised on their way. */
-static bool
-is_bucket(const char *to, struct ws_arena *a)
-{
-	const char *name = to + strlen("s3://");
-	const char *bare = ws_arena_copy(a, name, strlen(name) - ws_ends_with(name, "/"));
-	return ws_path_is_inside(bare) && !strpbrk(bare, "?@");
-}
-
 static bool
 find_place(struct ws_publish_options *o, struct ws_arena *a, struct ws_err *err)
 {
@@ -33,7 +24,10 @@ find_place(struct ws_publish_options *o, struct ws_arena *a, struct ws_err *err)
 		return ws_err_cure(err,
 			"put it into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a file (--login FILE)");
 	}
-	return is_bucket(o->to, a)
+	/* A ".." could address another bucket: URLs are normalised on their way. */
+	const char *name = o->to + strlen("s3://");
+	const char *bare = ws_arena_copy(a, name, strlen(name) - ws_ends_with(name, "/"));
+	return (ws_path_is_inside(bare) && !strpbrk(bare, "?@"))
 		|| ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", shown);
 }
 

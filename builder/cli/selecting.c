@@ -449,57 +449,41 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 
 /* ---- --against INDEX ---- */
 
-typedef WS_VEC(struct ws_wheel_name) wheel_names;
-
-static bool
-read_folder(const char *folder, struct ws_arena *a, wheel_names *names, struct ws_err *err)
-{
-	struct ws_index_folder target;
-	struct ws_index_catalog catalog = {0};
-	if (!ws_index_folder_look(folder, a, &target, err)
-		|| !ws_index_catalog_read(ws_index_folder_path(&target, "index.json"), a, &catalog, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < catalog.entries.len; i++) {
-		if (!catalog.entries.at[i].yanked) {
-			*ws_vec_push(names, a) = catalog.entries.at[i].name;
-		}
-	}
-	return true;
-}
-
-static bool
-read_pages(struct ws_session *s, const char *url, const struct ws_matrix *matrix,
-	wheel_names *names, struct ws_err *err)
-{
-	for (size_t i = 0; i < matrix->package_count; i++) {
-		const struct ws_index_page *page = NULL;
-		if (!ws_index_page(s->fetch.index, url, matrix->packages[i].name, &page, err)) {
-			return false;
-		}
-		for (size_t j = 0; page && j < page->count; j++) {
-			struct ws_wheel_name name;
-			const char *why;
-			if (!page->files[j].is_yanked && ws_ends_with(page->files[j].name, ".whl")
-				&& ws_wheel_name_parse(page->files[j].name, s->a, &name, &why)) {
-				*ws_vec_push(names, s->a) = name;
-			}
-		}
-	}
-	return true;
-}
-
 /* The wheels of the matrix's packages in @index, without yanked ones: a folder made by `publish`,
  * or the URL of a simple index, for which the network must be open. */
 static bool
 read_against(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
 	struct ws_plan_against *against, struct ws_err *err)
 {
-	wheel_names names = {0};
+	WS_VEC(struct ws_wheel_name) names = {0};
+	struct ws_index_folder target;
+	struct ws_index_catalog catalog = {0};
 	bool is_url = strstr(index, "://") != NULL;
-	if (!(is_url ? read_pages(s, index, matrix, &names, err)
-				 : read_folder(index, s->a, &names, err))) {
+	for (size_t i = 0; is_url && i < matrix->package_count; i++) {
+		const struct ws_index_page *page = NULL;
+		if (!ws_index_page(s->fetch.index, index, matrix->packages[i].name, &page, err)) {
+			return false;
+		}
+		for (size_t j = 0; page && j < page->count; j++) {
+			const struct ws_index_file *file = &page->files[j];
+			struct ws_wheel_name name;
+			const char *why;
+			if (!file->is_yanked && ws_ends_with(file->name, ".whl")
+				&& ws_wheel_name_parse(file->name, s->a, &name, &why)) {
+				*ws_vec_push(&names, s->a) = name;
+			}
+		}
+	}
+	if (!is_url
+		&& (!ws_index_folder_look(index, s->a, &target, err)
+			|| !ws_index_catalog_read(
+				ws_index_folder_path(&target, "index.json"), s->a, &catalog, err))) {
 		return false;
+	}
+	for (size_t i = 0; i < catalog.entries.len; i++) {
+		if (!catalog.entries.at[i].yanked) {
+			*ws_vec_push(&names, s->a) = catalog.entries.at[i].name;
+		}
 	}
 	*against = (struct ws_plan_against){
 		.name = is_url ? ws_url_shown(index, s->a) : index,

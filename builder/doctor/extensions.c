@@ -339,29 +339,18 @@ wants_fast_path(const struct ws_doctor *d)
 	return wants;
 }
 
-/* The module that the error misses, where it is not one that the package itself should bring:
- * building it again would not help. Else NULL. */
-static const char *
-missing_module(const struct ws_doctor *d, const struct ws_entry_point *entry)
-{
-	static const char sign[] = "No module named '";
-	const char *found = entry->text ? strstr(last_line(entry->text), sign) : NULL;
-	if (!found) {
-		return NULL;
-	}
-	found += strlen(sign);
-	const char *module = ws_arena_copy(d->a, found, strcspn(found, ".'"));
-	bool is_own =
-		ws_starts_with(entry->name, module) || ws_remedy_package(d->catalog, module, d->a);
-	return is_own ? NULL : module;
-}
-
+/* Where the error misses a module that the package itself does not bring, building the package
+ * again would not help: install that module. */
 static const char *
 cure_of(const struct ws_doctor *d, const struct ws_entry_point *entry)
 {
+	static const char sign[] = "No module named '";
 	WS_AUTO_BUF struct ws_buf line = {0};
-	const char *module = missing_module(d, entry);
-	if (!module) {
+	const char *found = entry->text ? strstr(last_line(entry->text), sign) : NULL;
+	const char *module = found ? found + strlen(sign) : NULL;
+	module = module ? ws_arena_copy(d->a, module, strcspn(module, ".'")) : NULL;
+	if (!module || ws_starts_with(entry->name, module)
+		|| ws_remedy_package(d->catalog, module, d->a)) {
 		return strcmp(entry->group, "transformers") == 0 ? NULL
 														 : cure_by_building(d, entry->group, NULL);
 	}

@@ -69,25 +69,20 @@ count_file(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UN
 	return contents->files < MOST_COUNTED;
 }
 
-/* The folder itself, or the nearest one above it that is there. */
-static const char *
-nearest_folder(const char *path, struct ws_arena *a)
-{
-	while (!ws_fs_exists(path) && strchr(path, '/') && strcmp(path, "/") != 0) {
-		path = ws_path_dir(a, path);
-	}
-	return ws_fs_exists(path) ? path : ".";
-}
-
 /* Whether builds can keep a store there; @free_bytes of its file system. */
 static bool
 check_store(const struct ws_doctor *d, bool is_there, uint64_t *free_bytes, struct ws_err *err)
 {
 	struct statvfs space;
-	const char *folder = d->store ? nearest_folder(d->store, d->a) : NULL;
+	const char *folder = d->store;
 	if (!folder) {
 		return ws_store_check(NULL, err);
 	}
+	/* The folder itself, or the nearest one above it that is there. */
+	while (!ws_fs_exists(folder) && strchr(folder, '/') && strcmp(folder, "/") != 0) {
+		folder = ws_path_dir(d->a, folder);
+	}
+	folder = ws_fs_exists(folder) ? folder : ".";
 	if (!ws_fs_is_dir(folder)) {
 		ws_err_set(err, WS_ERR_IO, "'%s' is not a folder", folder);
 		return ws_err_cure_code(err, WS_CURE_STORE, NULL);

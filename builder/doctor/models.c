@@ -104,28 +104,21 @@ ws_doctor_model_read(struct ws_doctor *d)
 	}
 }
 
-/* Whether the function of the package was found, whatever module it is in, and nothing is wrong
- * with it. */
-static bool
-has_function(const struct ws_doctor *d, const char *package, const char *function)
-{
-	for (size_t i = 0; i < d->entry_points.len; i++) {
-		const struct ws_entry_point *entry = &d->entry_points.at[i];
-		const char *last = strrchr(entry->name, '.');
-		if (strcmp(entry->group, package) == 0 && last && strcmp(last + 1, function) == 0) {
-			return entry->state == WS_ENTRY_WORKS || entry->state == WS_ENTRY_IMPORTED;
-		}
-	}
-	return false;
-}
-
-/* "selective_scan_fn, mamba_inner_fn": those that are not there; "" none. */
+/* "selective_scan_fn, mamba_inner_fn": those that were not found, whatever module they are in, or
+ * with which something is wrong; "" none. */
 static const char *
 missing_of(const struct ws_doctor *d, const struct ws_model_kernel *kernel)
 {
 	WS_AUTO_BUF struct ws_buf list = {0};
 	for (size_t i = 0; i < kernel->function_count; i++) {
-		if (!has_function(d, kernel->package, kernel->functions[i])) {
+		const struct ws_entry_point *found = NULL;
+		for (size_t k = 0; k < d->entry_points.len && !found; k++) {
+			const struct ws_entry_point *entry = &d->entry_points.at[k];
+			const char *last = strrchr(entry->name, '.');
+			bool same = last && strcmp(last + 1, kernel->functions[i]) == 0;
+			found = same && strcmp(entry->group, kernel->package) == 0 ? entry : NULL;
+		}
+		if (!found || (found->state != WS_ENTRY_WORKS && found->state != WS_ENTRY_IMPORTED)) {
 			ws_buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", kernel->functions[i]);
 		}
 	}

@@ -3,28 +3,19 @@
 
 #include "base/fs.h"
 
-/* "demo._C" and "_C" are both names of the module that the recipe calls "demo._C". */
-static bool
-makes(const struct ws_recipe *recipe, const char *module)
-{
-	for (size_t i = 0; i < recipe->extension_count; i++) {
-		const char *named = recipe->extensions[i].module, *last = strrchr(named, '.');
-		if (strcmp(named, module) == 0 || (last && strcmp(last + 1, module) == 0)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 const char *
 ws_remedy_package(const struct ws_recipe_catalog *catalog, const char *module, struct ws_arena *a)
 {
 	for (size_t i = catalog ? catalog->count : 0; i-- > 0;) {
 		const struct ws_recipe_file *file = &catalog->files[i];
-		struct ws_recipe recipe;
-		if (ws_recipe_find(catalog, file->name, &file->version, a, &recipe, NULL)
-			&& makes(&recipe, module)) {
-			return file->name;
+		struct ws_recipe recipe = {0};
+		bool read = ws_recipe_find(catalog, file->name, &file->version, a, &recipe, NULL);
+		for (size_t k = 0; read && k < recipe.extension_count; k++) {
+			/* "demo._C" and "_C" are both names of the module that the recipe calls "demo._C". */
+			const char *named = recipe.extensions[k].module, *last = strrchr(named, '.');
+			if (strcmp(named, module) == 0 || (last && strcmp(last + 1, module) == 0)) {
+				return file->name;
+			}
 		}
 	}
 	return NULL;

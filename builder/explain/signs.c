@@ -374,25 +374,19 @@ ws_finder_add(struct ws_finder *f, const char *bytes, size_t len)
 	}
 }
 
-/* A sign within the match of an earlier one is less precise: "Python.h" before any header. */
-static bool
-is_said(const struct ws_found_sign *before, size_t count, const struct ws_found_sign *found)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (found->at < before[i].end && before[i].at < found->end) {
-			return true;
-		}
-	}
-	return false;
-}
-
 size_t
 ws_finder_end(struct ws_finder *f, const struct ws_found_sign **found)
 {
 	size_t count = 0;
 	search(f, f->len);
 	for (size_t i = 0; i < f->signs->count; i++) {
-		if (f->found[i].line > 0 && !is_said(f->found, count, &f->found[i])) {
+		/* A sign within an earlier match is less precise: "Python.h" before any header. */
+		bool counts = f->found[i].line > 0;
+		for (size_t k = 0; k < count; k++) {
+			counts =
+				counts && (f->found[i].at >= f->found[k].end || f->found[k].at >= f->found[i].end);
+		}
+		if (counts) {
 			f->found[count++] = f->found[i];
 		}
 	}

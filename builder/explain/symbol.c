@@ -113,26 +113,16 @@ abi_of(const struct asking *s)
 	return strstr(s->text, "std::string") || count(s, HAS_OTHER_ABI) > 0 ? 0 : -1;
 }
 
-/* For the installed torch. NO_LIST: unknown release or no list. */
-static enum has
-has_here(const struct asking *s)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const struct ws_facts *facts = s->q->facts;
-	struct ws_version version;
-	if (!s->q->torch || !ws_version_parse(s->q->torch, a, &version)) {
-		return HAS_NO_LIST;
-	}
-	const struct ws_torch_release *release = ws_facts_torch(facts, &version);
-	return release ? s->has[release - facts->torch] : HAS_NO_LIST;
-}
-
 static const char *
 cause_torch(struct asking *s)
 {
 	int abi = abi_of(s);
 	const char *torch = s->q->torch;
-	switch (has_here(s)) {
+	struct ws_version version;
+	const struct ws_torch_release *release = torch && ws_version_parse(torch, s->a, &version)
+		? ws_facts_torch(s->q->facts, &version)
+		: NULL;
+	switch (release ? s->has[release - s->q->facts->torch] : HAS_NO_LIST) {
 	case HAS_OTHER_ABI:
 		return ws_arena_printf(
 			s->a, "it was built for cxx11abi %d; torch %s is cxx11abi %d", abi, torch, !abi);

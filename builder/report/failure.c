@@ -8,20 +8,6 @@
 #define AFTER_AN_ERROR 3
 #define LONGEST_LINE 300
 
-static bool
-is_error(struct ws_str line)
-{
-	static const char *const marks[] = {"error:", "error :", ": error",
-		"fatal   :", "fatal :", "undefined reference", "multiple definition", "ld: cannot ",
-		"syntax error", "Error: ", "died due to signal", "Killed signal", "No space left"};
-	for (size_t i = 0; i < WS_LEN(marks); i++) {
-		if (line.n > 0 && memmem(line.s, line.n, marks[i], strlen(marks[i]))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void
 add_line(struct ws_buf *out, struct ws_str line)
 {
@@ -34,12 +20,16 @@ add_line(struct ws_buf *out, struct ws_str line)
 void
 ws_failure_excerpt(struct ws_str log, struct ws_buf *out)
 {
+	static const char *const marks[] = {"error:", "error :", ": error",
+		"fatal   :", "fatal :", "undefined reference", "multiple definition", "ld: cannot ",
+		"syntax error", "Error: ", "died due to signal", "Killed signal", "No space left"};
 	struct ws_str rest = log;
 	unsigned shown = 0, follow = 0;
 	while (rest.s && shown < MOST_LINES) {
 		struct ws_str line = ws_str_cut(&rest, '\n');
-		if (is_error(line)) {
-			follow = 1 + AFTER_AN_ERROR;
+		for (size_t i = 0; i < WS_LEN(marks); i++) {
+			bool marked = line.n > 0 && memmem(line.s, line.n, marks[i], strlen(marks[i]));
+			follow = marked ? 1 + AFTER_AN_ERROR : follow;
 		}
 		if (follow > 0 && line.n > 0) {
 			add_line(out, line);

@@ -27,25 +27,16 @@ ws_page_label(struct ws_page *page, const char *label)
 	page->label = label;
 }
 
-/* Bytes of the first @a columns characters. */
-static size_t
-bytes_of(struct ws_str text, unsigned columns)
-{
-	size_t i = 0;
-	while (i < text.n && columns > 0) {
-		size_t len = ws_utf8_len(text.s + i, text.n - i);
-		i += len ? len : 1;
-		columns--;
-	}
-	return i;
-}
-
 /* Where to break @a text so that at most @a room columns stand before: at the last two blanks, else
  * at the last one, else behind the word that is too long. */
 static size_t
 find_break(struct ws_str text, unsigned room)
 {
-	size_t most = bytes_of(text, room);
+	size_t most = 0; /* bytes of the first characters */
+	for (unsigned i = 0; i < room && most < text.n; i++) {
+		size_t len = ws_utf8_len(text.s + most, text.n - most);
+		most += len ? len : 1;
+	}
 	if (most == text.n) {
 		return text.n;
 	}

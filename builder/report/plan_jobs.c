@@ -67,15 +67,6 @@ ws_plan_slurm_write(
 		cluster->build, cluster->tasks);
 }
 
-/* Kubernetes reads $(NAME) and $$ in arguments, quoted or not; of "$((" it takes nothing. */
-static void
-put_without_variables(struct ws_buf *out, const char *command)
-{
-	for (const char *c = command; *c; c++) {
-		ws_buf_puts(out, *c == '$' ? "$$" : (const char[]){*c, '\0'});
-	}
-}
-
 void
 ws_plan_kubernetes_write(
 	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
@@ -92,7 +83,10 @@ ws_plan_kubernetes_write(
 		"            - |\n"
 		"              exec ",
 		cluster->tasks, cluster->tasks);
-	put_without_variables(out, cluster->build);
+	/* Kubernetes reads $(NAME) and $$ in arguments, quoted or not; of "$((" it takes nothing. */
+	for (const char *c = cluster->build; *c; c++) {
+		ws_buf_puts(out, *c == '$' ? "$$" : (const char[]){*c, '\0'});
+	}
 	ws_buf_printf(out,
 		" --locked --keep-going --shard $((JOB_COMPLETION_INDEX + 1))/%u \\\n"
 		"                --jobs %u --memory %" PRIu64 "M --store /store \\\n"

@@ -60,14 +60,6 @@ describe(const struct status *s, const struct item *item, struct ws_buf *line)
 	}
 }
 
-static bool
-is_late(const struct status *s, const struct item *item)
-{
-	uint64_t gone_ms = (uint64_t)(s->now_ms - item->started_ms);
-	return item->expected_ms > 0 && gone_ms > item->expected_ms + item->expected_ms / 2
-		&& gone_ms > item->expected_ms + LATE_MS;
-}
-
 /* @is_narrow: the names of what runs are worth more than the counts. */
 static void
 compose(const struct status *s, bool is_narrow, struct ws_buf *line)
@@ -76,8 +68,12 @@ compose(const struct status *s, bool is_narrow, struct ws_buf *line)
 	unsigned running = 0;
 	bool late = false;
 	for (size_t i = 0; i < s->items.len; i++) {
-		running += s->items.at[i].id > 0;
-		late = late || is_late(s, &s->items.at[i]);
+		const struct item *item = &s->items.at[i];
+		uint64_t gone_ms = (uint64_t)(s->now_ms - item->started_ms);
+		running += item->id > 0;
+		late = late
+			|| (item->expected_ms > 0 && gone_ms > item->expected_ms + item->expected_ms / 2
+				&& gone_ms > item->expected_ms + LATE_MS);
 	}
 	if (s->total > 0) {
 		ws_buf_printf(
@@ -121,21 +117,6 @@ draw(struct status *s, bool at_once)
 		ws_term_cut(line.data, s->out->width > 1 ? s->out->width - 1 : 79);
 	}
 	ws_term_redraw(s->out, ws_buf_text(&line));
-}
-
-/* In a log: what goes on, when nothing was said about it for long. @printed: something was said
- * now. */
-static void
-speak(struct status *s, bool printed)
-{
-	if (s->out->redraws || printed || s->items.len == 0) {
-		s->spoken_ms = s->now_ms;
-	} else if (s->now_ms - s->spoken_ms >= SPEAK_MS) {
-		WS_AUTO_BUF struct ws_buf line = {0};
-		compose(s, false, &line);
-		ws_out_note(s->out, "%s\n", ws_buf_text(&line));
-		s->spoken_ms = s->now_ms;
-	}
 }
 
 static void
@@ -234,7 +215,15 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	follow(s, event);
 	bool printed = print(s, event);
 	draw(s, printed);
-	speak(s, printed || idle);
+	/* In a log: what goes on, when nothing was printed for long. */
+	if (s->out->redraws || printed || idle || s->items.len == 0) {
+		s->spoken_ms = s->now_ms;
+	} else if (s->now_ms - s->spoken_ms >= SPEAK_MS) {
+		WS_AUTO_BUF struct ws_buf line = {0};
+		compose(s, false, &line);
+		ws_out_note(s->out, "%s\n", ws_buf_text(&line));
+		s->spoken_ms = s->now_ms;
+	}
 }
 
 struct ws_sink *

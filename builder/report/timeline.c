@@ -15,21 +15,6 @@ running(struct ws_timeline *t, unsigned id)
 	return NULL;
 }
 
-/* The lowest that no running span has. */
-static unsigned
-take_slot(struct ws_timeline *t)
-{
-	size_t slot = 0;
-	while (slot < t->taken.len && t->taken.at[slot]) {
-		slot++;
-	}
-	if (slot == t->taken.len) {
-		ws_vec_push(&t->taken, t->a);
-	}
-	t->taken.at[slot] = true;
-	return (unsigned)slot;
-}
-
 static const char *
 keep(const struct ws_timeline *t, const char *text)
 {
@@ -44,19 +29,6 @@ end_of(struct ws_timeline *t, unsigned id)
 		*ws_vec_push(&t->ends, t->a) = (struct ws_timed_end){0};
 	}
 	return &t->ends.at[id];
-}
-
-static struct ws_stage_sum *
-sum_of(struct ws_timeline *t, const char *stage)
-{
-	for (size_t i = 0; i < t->stages.len; i++) {
-		if (ws_same(t->stages.at[i].stage, stage)) {
-			return &t->stages.at[i];
-		}
-	}
-	struct ws_stage_sum *sum = ws_vec_push(&t->stages, t->a);
-	*sum = (struct ws_stage_sum){.stage = keep(t, stage)};
-	return sum;
 }
 
 static void
@@ -76,7 +48,14 @@ end(struct ws_timeline *t, const struct ws_event *event)
 	if (event->whole) {
 		end_of(t, event->whole)->has_parts = true;
 	}
-	struct ws_stage_sum *sum = sum_of(t, event->stage);
+	size_t stage = 0;
+	while (stage < t->stages.len && !ws_same(t->stages.at[stage].stage, event->stage)) {
+		stage++;
+	}
+	if (stage == t->stages.len) {
+		*ws_vec_push(&t->stages, t->a) = (struct ws_stage_sum){.stage = keep(t, event->stage)};
+	}
+	struct ws_stage_sum *sum = &t->stages.at[stage];
 	struct ws_timed_end *ended = end_of(t, event->id);
 	ended->subject = keep(t, event->subject);
 	ended->stage = sum->stage;
@@ -96,9 +75,17 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	struct ws_timeline *t = (struct ws_timeline *)self;
 	t->first_ms = t->first_ms ? t->first_ms : event->at_ms;
 	if (event->kind == WS_EVENT_ACTION_STARTED) {
+		size_t slot = 0; /* the lowest that no running span has */
+		while (slot < t->taken.len && t->taken.at[slot]) {
+			slot++;
+		}
+		if (slot == t->taken.len) {
+			ws_vec_push(&t->taken, t->a);
+		}
+		t->taken.at[slot] = true;
 		struct ws_timed_command span = {
 			.id = event->id,
-			.slot = take_slot(t),
+			.slot = (unsigned)slot,
 			.after = *end_of(t, event->after),
 			.subject = keep(t, event->subject),
 			.stage = keep(t, event->stage),
