@@ -222,8 +222,9 @@ fill_estimate(struct ws_action *action, const struct ws_target *target, const st
 		(struct ws_need){.cpus = 1, .rss_bytes = cuda ? UNKNOWN_NVCC_BYTES : UNKNOWN_CXX_BYTES};
 	if (estimate) {
 		size_t archs = cuda && target->archs.count ? target->archs.count : 1;
-		action->need.rss_bytes = estimate->rss_bytes ? estimate->rss_bytes : action->need.rss_bytes;
-		action->cpu_ms = estimate->cpu_ms * archs;
+		action->need.rss_bytes =
+			estimate->rss_mib ? (uint64_t)estimate->rss_mib << 20 : action->need.rss_bytes;
+		action->cpu_ms = estimate->cpu_s * (uint64_t)1000 * archs;
 	}
 }
 

@@ -35,14 +35,14 @@ static const struct ws_field release_fields[] = {
 	{WS_MANY(struct ws_torch_release, pythons, python_count, "pythons", ws_type_python),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_torch_release, glibc, "glibc", ws_type_line)},
-	{WS_ONE(struct ws_torch_release, aarch64, "aarch64", ws_type_truth)},
+	{WS_ONE(struct ws_torch_release, aarch64, "aarch64", ws_value_bool)},
 	{WS_ONE(struct ws_torch_release, cxx_std, "cxx_std", type_std), NEEDED},
 	{WS_ONE(struct ws_torch_release, cxx_std_default, "cxx_std_default", type_std), NEEDED},
 	{WS_ONE(struct ws_torch_release, gcc_min, "gcc_min", ws_type_number)},
-	{WS_ONE(struct ws_torch_release, passes_abi, "passes_abi", ws_type_truth)},
-	{WS_ONE(struct ws_torch_release, passes_pybind, "passes_pybind", ws_type_truth)},
+	{WS_ONE(struct ws_torch_release, passes_abi, "passes_abi", ws_value_bool)},
+	{WS_ONE(struct ws_torch_release, passes_pybind, "passes_pybind", ws_value_bool)},
 	{WS_ONE(struct ws_torch_release, pybind_build_abi, "pybind_build_abi", ws_type_line)},
-	{WS_ONE(struct ws_torch_release, has_thc, "has_thc", ws_type_truth)},
+	{WS_ONE(struct ws_torch_release, has_thc, "has_thc", ws_value_bool)},
 };
 static const struct ws_table release_table = {
 	"a torch release", release_fields, WS_LEN(release_fields)};
@@ -55,9 +55,9 @@ static const struct ws_field toolkit_fields[] = {
 	{WS_ONE(struct ws_cuda_toolkit, clang_max, "clang_max", ws_type_number), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, archs, "archs", ws_type_archs), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, cxx_std_max, "cxx_std_max", type_std)},
-	{WS_ONE(struct ws_cuda_toolkit, compress_size, "compress_size", ws_type_truth)},
+	{WS_ONE(struct ws_cuda_toolkit, compress_size, "compress_size", ws_value_bool)},
 	{WS_ONE(struct ws_cuda_toolkit, size_driver, "size_driver", ws_type_version)},
-	{WS_ONE(struct ws_cuda_toolkit, random_seed, "random_seed", ws_type_truth)},
+	{WS_ONE(struct ws_cuda_toolkit, random_seed, "random_seed", ws_value_bool)},
 	{WS_ONE(struct ws_cuda_toolkit, kit, "kit", ws_type_inside)},
 };
 static const struct ws_table toolkit_table = {"a toolkit", toolkit_fields, WS_LEN(toolkit_fields)};

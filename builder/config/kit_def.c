@@ -58,7 +58,7 @@ static const struct ws_type type_map_entry = WS_OBJECTS(struct ws_map_entry, rea
 static const struct ws_field index_fields[] = {
 	{WS_ONE(struct ws_kit_archive, package, "index", ws_type_package), .flags = WS_FIELD_REQUIRED},
 	ARCHIVE_FIELDS,
-	{WS_ONE(struct ws_kit_archive, by_range, "by_range", ws_type_truth)},
+	{WS_ONE(struct ws_kit_archive, by_range, "by_range", ws_value_bool)},
 	{WS_ONE(struct ws_kit_archive, record, "record", ws_type_inside)},
 	{WS_ONE(struct ws_kit_archive, record_sha256, "record_sha256", ws_type_sha256)},
 };

@@ -347,7 +347,7 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_matrix, compress_none, "compress", type_compress)},
 	{WS_ONE(struct ws_matrix, driver, "driver", type_driver)},
 	{WS_ONE(struct ws_matrix, glibc, "glibc", type_glibc)},
-	{WS_ONE(struct ws_matrix, torch_window, "torch_window", ws_type_truth)},
+	{WS_ONE(struct ws_matrix, torch_window, "torch_window", ws_value_bool)},
 };
 static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
 

@@ -152,8 +152,8 @@ fill_in(const struct ws_recipe *recipe, const char *text, struct ws_arena *a)
 	return ws_buf_copy(&b, a);
 }
 
-const struct ws_type ws_type_source = WS_OBJECTS(struct ws_source_spec, read_source);
-const struct ws_type ws_type_patch = WS_OBJECTS(struct ws_patch, read_patch);
+static const struct ws_type type_source = WS_OBJECTS(struct ws_source_spec, read_source);
+static const struct ws_type type_patch = WS_OBJECTS(struct ws_patch, read_patch);
 
 /* ---- a recipe ---- */
 
@@ -241,17 +241,11 @@ static const struct ws_field bad_fields[] = {
 };
 static const struct ws_table bad_table = {"a known-bad rule", bad_fields, WS_LEN(bad_fields)};
 
-/* People write whole MiB and seconds. */
-struct written_estimate {
-	const char *match;
-	unsigned rss_mib, cpu_s;
-};
-
 static const struct ws_field estimate_fields[] = {
-	{WS_ONE(struct written_estimate, match, "match", ws_type_line), .flags = WS_FIELD_REQUIRED,
+	{WS_ONE(struct ws_estimate, match, "match", ws_type_line), .flags = WS_FIELD_REQUIRED,
 		.example = "\"*_bwd*.cu\""},
-	{WS_ONE(struct written_estimate, rss_mib, "rss_mib", ws_type_number)},
-	{WS_ONE(struct written_estimate, cpu_s, "cpu_s", ws_type_number)},
+	{WS_ONE(struct ws_estimate, rss_mib, "rss_mib", ws_type_number)},
+	{WS_ONE(struct ws_estimate, cpu_s, "cpu_s", ws_type_number)},
 };
 static const struct ws_table estimate_table = {
 	"an estimate", estimate_fields, WS_LEN(estimate_fields)};
@@ -259,18 +253,10 @@ static const struct ws_table estimate_table = {
 static bool
 read_estimate(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	struct ws_estimate *estimate = into;
-	struct written_estimate written = {0};
-	if (!ws_object_read(r, value, &estimate_table, &written)) {
-		return false;
-	}
-	if (!written.rss_mib && !written.cpu_s) {
-		return ws_json_err(r->doc, value, r->err, "an estimate needs 'rss_mib' or 'cpu_s'");
-	}
-	estimate->match = written.match;
-	estimate->rss_bytes = (uint64_t)written.rss_mib << 20;
-	estimate->cpu_ms = (uint64_t)written.cpu_s * 1000;
-	return true;
+	const struct ws_estimate *estimate = into;
+	return ws_object_read(r, value, &estimate_table, into)
+		&& (estimate->rss_mib || estimate->cpu_s
+			|| ws_json_err(r->doc, value, r->err, "an estimate needs 'rss_mib' or 'cpu_s'"));
 }
 
 static const struct ws_field check_fields[] = {
@@ -308,12 +294,12 @@ static const struct ws_field fields[] = {
 		.example = "\"causal_conv1d\""},
 	{WS_ONE(struct ws_recipe, version, "version", type_version), .flags = WS_FIELD_REQUIRED,
 		.example = "\"1.5.3.post1\""},
-	{WS_MANY(struct ws_recipe, sources, source_count, "source", ws_type_source),
+	{WS_MANY(struct ws_recipe, sources, source_count, "source", type_source),
 		.flags = WS_FIELD_LIST, .example = SOURCE_EXAMPLE},
 	{WS_MANY(struct ws_recipe, prebuilt, prebuilt_count, "prebuilt", ws_type_prebuilt),
 		.flags = WS_FIELD_LIST},
 	{WS_ONE(struct ws_recipe, binding, "binding", ws_type_binding)},
-	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", ws_type_patch),
+	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", type_patch),
 		.flags = WS_FIELD_LIST},
 	{.key = "every_extension", .type = &type_every},
 	{WS_MANY(struct ws_recipe, extensions, extension_count, "extensions", ws_type_extension),

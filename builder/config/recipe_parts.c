@@ -1,5 +1,5 @@
-/* recipe_extension.c - extension modules: sources, flags, changes for some points. Whether the
- * files exist is seen when the sources are there. */
+/* recipe_parts.c - extensions, the Python part, metadata, published wheels. Whether files exist is
+ * seen when the sources are there. */
 #include "config/recipe_parts.h"
 
 #include "config/recipe.h"

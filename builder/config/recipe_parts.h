@@ -9,8 +9,6 @@
 #include "base/table.h"
 #include "model/recipe.h"
 
-extern const struct ws_type ws_type_source;          /**< struct ws_source_spec */
-extern const struct ws_type ws_type_patch;           /**< struct ws_patch */
 extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
 extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
 extern const struct ws_type ws_type_binding;         /**< enum ws_binding */

@@ -17,46 +17,33 @@ struct search {
 	WS_VEC(struct found) found;
 };
 
-/* Files that are not named like a version are not recipes. */
-static void
-list_package(struct search *s, const char *folder, const char *package)
-{
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		struct ws_version version;
-		size_t len = strlen(entry->d_name);
-		if (len <= 5 || !ws_ends_with(entry->d_name, ".json")
-			|| !ws_version_parse(ws_arena_copy(s->a, entry->d_name, len - 5), s->a, &version)) {
-			continue;
-		}
-		/* Reading a pipe or a device may block for ever. */
-		const char *path = ws_path_join(s->a, folder, entry->d_name, NULL);
-		struct stat status;
-		if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
-			continue;
-		}
-		*ws_vec_push(&s->found, s->a) = (struct found){
-			.file.name = ws_package_normal(package, s->a),
-			.file.version = version,
-			.file.path = path,
-			.rank = s->rank,
-		};
-	}
-}
-
 static bool
-list_folder(struct search *s, const char *folder, struct ws_err *err)
+list_folder(struct search *s, const char *root, struct ws_err *err)
 {
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	if (!dir) {
-		ws_err_sys(err, WS_ERR_CONFIG, "cannot look for recipes in '%s'", folder);
+	WS_AUTO_DIR DIR *packages = opendir(root);
+	const struct dirent *package, *entry;
+	if (!packages) {
+		ws_err_sys(err, WS_ERR_CONFIG, "cannot look for recipes in '%s'", root);
 		return ws_err_cure(err, "recipes lie there as PACKAGE/VERSION.json");
 	}
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] != '.') {
-			list_package(s, ws_path_join(s->a, folder, entry->d_name, NULL), entry->d_name);
+	while ((package = readdir(packages))) {
+		const char *folder = ws_path_join(s->a, root, package->d_name, NULL);
+		WS_AUTO_DIR DIR *dir = package->d_name[0] != '.' ? opendir(folder) : NULL;
+		while (dir && (entry = readdir(dir))) {
+			struct found found = {.rank = s->rank};
+			struct stat status;
+			size_t len = strlen(entry->d_name);
+			/* Files that are not named like a version are not recipes; reading a pipe or a device
+			 * may block for ever. */
+			found.file.path = ws_path_join(s->a, folder, entry->d_name, NULL);
+			if (len > 5 && ws_ends_with(entry->d_name, ".json")
+				&& ws_version_parse(
+					ws_arena_copy(s->a, entry->d_name, len - 5), s->a, &found.file.version)
+				&& (stat(found.file.path, &status) != 0 || S_ISREG(status.st_mode)
+					|| S_ISDIR(status.st_mode))) {
+				found.file.name = ws_package_normal(package->d_name, s->a);
+				*ws_vec_push(&s->found, s->a) = found;
+			}
 		}
 	}
 	return true;

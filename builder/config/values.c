@@ -188,13 +188,6 @@ read_number(struct ws_reader *r, const struct ws_json *value, void *into)
 }
 
 static bool
-read_truth(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	*(bool *)into = value->truth;
-	return ws_expect(r, value, WS_JSON_BOOL, "true or false");
-}
-
-static bool
 read_range(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const struct ws_specifiers **range = into;
@@ -259,7 +252,6 @@ TEXT(url, "a URL", "URLs");
 TEXT(package, "a package name", "package names");
 TYPE(number, unsigned, WS_KIND_UNSIGNED, "a number", "numbers");
 TYPE(size, uint64_t, WS_KIND_UNSIGNED, "a number", "numbers");
-TYPE(truth, bool, WS_KIND_BOOL, "true or false", "booleans");
 TYPE(range, const struct ws_specifiers *, WS_KIND_OTHER, "a version range", "version ranges");
 TYPE(version, struct ws_version, WS_KIND_OTHER, "a version", "versions");
 TYPE(python, struct ws_python_tag, WS_KIND_OTHER, "a Python version", "Python versions");

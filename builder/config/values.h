@@ -20,7 +20,6 @@ extern const struct ws_type ws_type_url;     /**< const char *: http, https; no 
 extern const struct ws_type ws_type_package; /**< const char *: normalised */
 extern const struct ws_type ws_type_number;  /**< unsigned, at least 1 */
 extern const struct ws_type ws_type_size;    /**< uint64_t, at least 1 */
-extern const struct ws_type ws_type_truth;   /**< bool */
 extern const struct ws_type ws_type_range;   /**< const struct ws_specifiers * */
 extern const struct ws_type ws_type_version; /**< struct ws_version */
 extern const struct ws_type ws_type_python;  /**< struct ws_python_tag */

@@ -23,7 +23,7 @@ static const struct ws_field kernel_fields[] = {
 		.flags = WS_FIELD_REQUIRED},
 	{WS_MANY(struct ws_model_kernel, functions, function_count, "functions", ws_type_line),
 		.flags = NAMES},
-	{WS_ONE(struct ws_model_kernel, optional, "optional", ws_type_truth)},
+	{WS_ONE(struct ws_model_kernel, optional, "optional", ws_value_bool)},
 };
 static const struct ws_table kernel_table = {"a kernel", kernel_fields, WS_LEN(kernel_fields)};
 static const struct ws_type type_kernel = WS_BY_TABLE(struct ws_model_kernel, kernel_table);

@@ -48,20 +48,6 @@ static const struct ws_field answer_fields[] = {
 };
 static const struct ws_table answer_table = {NULL, answer_fields, WS_LEN(answer_fields)};
 
-/* NULL: no folder of PATH has it. */
-static const char *
-find_python(const char *path_variable, struct ws_arena *a)
-{
-	for (struct ws_str rest = ws_str_of(path_variable); rest.s;) {
-		const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
-		const char *program = ws_path_join(a, folder, "python3", NULL);
-		if (folder[0] == '/' && access(program, X_OK) == 0 && !ws_fs_is_dir(program)) {
-			return program;
-		}
-	}
-	return NULL;
-}
-
 static bool
 run_child(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draft *draft,
 	struct ws_err *err)
@@ -69,7 +55,13 @@ run_child(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draf
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
-	const char *python = find_python(order->path_variable, a);
+	const char *python = NULL;
+	for (struct ws_str rest = ws_str_of(order->path_variable); rest.s && !python;) {
+		const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
+		const char *program = ws_path_join(a, folder, "python3", NULL);
+		bool found = folder[0] == '/' && access(program, X_OK) == 0 && !ws_fs_is_dir(program);
+		python = found ? program : NULL;
+	}
 	if (!python) {
 		return ws_err_set(err, WS_ERR_CONFIG, "no python3 on PATH: 'recipe new' needs one");
 	}

@@ -216,7 +216,7 @@ static const struct ws_field sign_fields[] = {
 	{WS_MANY(struct ws_sign, build_cures, build_cure_count, "build", ws_type_line),
 		.flags = WS_FIELD_LIST},
 	{WS_ONE(struct ws_sign, package, "package", ws_type_package)},
-	{WS_ONE(struct ws_sign, symbol, "symbol", ws_type_truth)},
+	{WS_ONE(struct ws_sign, symbol, "symbol", ws_value_bool)},
 	{WS_ONE(struct ws_sign, from, "from", ws_type_line)},
 };
 static const struct ws_table sign_table = {"a sign", sign_fields, WS_LEN(sign_fields)};

@@ -150,7 +150,7 @@ ws_lock_at(const struct ws_lock *lock, enum ws_pin_kind kind, size_t index)
 const void *
 ws_lock_find(const struct ws_lock *lock, enum ws_pin_kind kind, const void *like)
 {
-	for (size_t i = 0; i < ws_lock_count(lock, kind); i++) {
+	for (size_t i = 0; lock && i < ws_lock_count(lock, kind); i++) {
 		const void *pin = ws_lock_at(lock, kind, i);
 		if (ws_pin_cmp(kind, pin, like) == 0) {
 			return pin;

@@ -134,7 +134,7 @@ const void *ws_lock_at(const struct ws_lock *lock, enum ws_pin_kind kind, size_t
 
 /* ---- one pin ---- */
 
-/** The pin of what @a like identifies; NULL: there is none. */
+/** The pin of what @a like identifies; NULL: there is none, or no @a lock. */
 const void *ws_lock_find(const struct ws_lock *lock, enum ws_pin_kind kind, const void *like);
 
 static inline const struct ws_pin_source *

@@ -141,9 +141,9 @@ struct ws_extension {
 
 /** A measured hint, used until the ledger knows better; the first whose path matches counts. */
 struct ws_estimate {
-	const char *match;  /**< glob over the unit's path, '*' over '/' too */
-	uint64_t rss_bytes; /**< peak */
-	uint64_t cpu_ms;    /**< for one architecture */
+	const char *match; /**< glob over the unit's path, '*' over '/' too */
+	unsigned rss_mib;  /**< peak */
+	unsigned cpu_s;    /**< for one architecture */
 };
 
 /**

@@ -435,24 +435,6 @@ same_clause(const struct clause *x, const struct clause *y)
 								  : ws_version_cmp(&x->version, &y->version) == 0;
 }
 
-/* Writes each clause once. Equal ones need not be neighbours: "==1", "==1.1", "==1.0". */
-static const char *
-write_set(const struct clause *clauses, size_t count, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf b = {0};
-	for (size_t i = 0; i < count; i++) {
-		size_t j = 0;
-		while (j < i && !same_clause(&clauses[j], &clauses[i])) {
-			j++;
-		}
-		if (j == i) {
-			ws_buf_puts(&b, b.len > 0 ? "," : "");
-			ws_buf_puts(&b, clauses[i].text);
-		}
-	}
-	return ws_buf_copy(&b, a);
-}
-
 const struct ws_specifiers *
 ws_specifiers_parse(const char *text, struct ws_arena *a)
 {
@@ -478,7 +460,18 @@ ws_specifiers_parse(const char *text, struct ws_arena *a)
 	}
 	set->clauses = clauses.at;
 	set->count = clauses.len;
-	set->text = write_set(clauses.at, clauses.len, a);
+	/* Each clause once. Equal ones need not be neighbours: "==1", "==1.1", "==1.0". */
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < clauses.len; i++) {
+		size_t j = 0;
+		while (j < i && !same_clause(&clauses.at[j], &clauses.at[i])) {
+			j++;
+		}
+		if (j == i) {
+			ws_buf_printf(&b, "%s%s", b.len > 0 ? "," : "", clauses.at[i].text);
+		}
+	}
+	set->text = ws_buf_copy(&b, a);
 	return set;
 }
 

@@ -1,4 +1,4 @@
-/* tag.c - parsing of wheel names, tags and labels, and the order of tags. */
+/* wheel_name.c - parsing of wheel names, tags and labels, and the order of tags. */
 #include "model/wheel_name.h"
 
 /* NAME_MAX of Linux: a longer name cannot be a file's. */
@@ -87,24 +87,17 @@ are_identifiers(const char *const *words, size_t count)
 	return true;
 }
 
-static bool
-is_plain(struct ws_str text)
-{
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.s[i] < ' ' || text.s[i] > '~' || text.s[i] == '/' || text.s[i] == '\\') {
-			return false;
-		}
-	}
-	return text.n <= LONGEST_NAME;
-}
-
 bool
 ws_wheel_name_parse(
 	const char *filename, struct ws_arena *a, struct ws_wheel_name *name, const char **why)
 {
 	struct ws_str rest = ws_str_of(filename);
 	*name = (struct ws_wheel_name){0};
-	if (!is_plain(rest)) {
+	bool plain = rest.n <= LONGEST_NAME;
+	for (const char *c = filename; *c && plain; c++) {
+		plain = *c >= ' ' && *c <= '~' && *c != '/' && *c != '\\';
+	}
+	if (!plain) {
 		return refuse(why, "it is too long, or has characters that no wheel's name should have");
 	}
 	if (!ws_ends_with(filename, ".whl")) {
@@ -327,21 +320,6 @@ place_of_pair(const char *tag, const char *abi, const struct ws_python_tag *pyth
 	return 2 + python->minor - minor;
 }
 
-/* Place of "tag-none-any" among all such tags. */
-static unsigned
-place_of_any(const char *tag, const char *abi, const struct ws_python_tag *python)
-{
-	unsigned minor;
-	if (strcmp(abi, "none") != 0) {
-		return NOWHERE;
-	}
-	if (read_minor(tag, "cp", &minor)) {
-		return minor == python->minor ? 0 : NOWHERE;
-	}
-	unsigned py = place_of_py(tag, python);
-	return py == NOWHERE ? NOWHERE : 1 + py;
-}
-
 static unsigned
 lesser(unsigned x, unsigned y)
 {
@@ -384,7 +362,12 @@ ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *pytho
 		const char *tag = name->pythons[i / name->abi_count];
 		const char *abi = name->abis[i % name->abi_count];
 		pair = lesser(pair, place_of_pair(tag, abi, python));
-		any = lesser(any, place_of_any(tag, abi, python));
+		unsigned minor, py = place_of_py(tag, python);
+		if (strcmp(abi, "none") == 0 && read_minor(tag, "cp", &minor)) {
+			any = minor == python->minor ? 0 : any;
+		} else if (strcmp(abi, "none") == 0 && py != NOWHERE) {
+			any = lesser(any, 1 + py);
+		}
 	}
 	unsigned any_count = python->minor + 3;
 	if (pair != NOWHERE && platform != NOWHERE) {

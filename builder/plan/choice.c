@@ -14,28 +14,20 @@ ws_axes_err(
 								: false;
 }
 
-static const struct ws_plan_python *
-find_interpreter(const struct ws_axes *axes, const struct ws_python_value *value)
+const struct ws_python_choice *
+ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct ws_err *err)
 {
+	struct ws_python_choice *choice = WS_NEW(axes->a, struct ws_python_choice);
 	const struct ws_plan_host *host = &axes->in->host;
-	for (size_t i = 0; i < host->python_count; i++) {
+	const struct ws_plan_python *interpreter = NULL;
+	for (size_t i = 0; i < host->python_count && !interpreter; i++) {
 		const struct ws_plan_python *python = &host->pythons[i];
 		bool same_tag = !python->path && ws_python_tag_same(&python->tag, &value->tag);
 		bool meant = value->host ? python->host
 			: value->path        ? ws_same(python->path, value->path)
 								 : same_tag;
-		if (meant) {
-			return python;
-		}
+		interpreter = meant ? python : NULL;
 	}
-	return NULL;
-}
-
-const struct ws_python_choice *
-ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct ws_err *err)
-{
-	struct ws_python_choice *choice = WS_NEW(axes->a, struct ws_python_choice);
-	const struct ws_plan_python *interpreter = find_interpreter(axes, value);
 	if (value->host && !interpreter) {
 		ws_axes_err(axes, value->place, err, "this host has no python3");
 		ws_err_cure_code(err, WS_CURE_PYTHON, "3.11");
@@ -47,7 +39,7 @@ ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct
 	}
 	choice->value = value;
 	choice->interpreter = interpreter;
-	choice->missing = interpreter && !axes->in->host.builds_elsewhere ? interpreter->missing : NULL;
+	choice->missing = interpreter && !host->builds_elsewhere ? interpreter->missing : NULL;
 	choice->tag = interpreter ? interpreter->tag : value->tag;
 	choice->fixed = !value->host && !value->path;
 	choice->name = ws_python_tag_text(&choice->tag, true, axes->a);
@@ -148,16 +140,10 @@ ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_are
 	}
 }
 
-static const struct ws_pin_cuda *
-find_cuda_pin(const struct ws_axes *axes, const char *name)
-{
-	return axes->in->lock ? ws_lock_cuda(axes->in->lock, name) : NULL;
-}
-
 static bool
 pins_origin(const struct ws_axes *axes, const char *name, enum ws_kit_origin origin)
 {
-	const struct ws_pin_cuda *pin = find_cuda_pin(axes, name);
+	const struct ws_pin_cuda *pin = ws_lock_cuda(axes->in->lock, name);
 	return pin && ws_pins_origin(pin, origin);
 }
 
@@ -189,7 +175,7 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 	}
 	struct ws_cuda_choice *choice = WS_NEW(axes->a, struct ws_cuda_choice);
 	const struct ws_axes_kit *kit = find_kit(axes, version);
-	const struct ws_pin_cuda *pin = find_cuda_pin(axes, version->text);
+	const struct ws_pin_cuda *pin = ws_lock_cuda(axes->in->lock, version->text);
 	*choice = (struct ws_cuda_choice){
 		.name = version->text,
 		.version = *version,
@@ -210,8 +196,8 @@ static bool
 is_better(const struct ws_axes *axes, const struct ws_axes_kit *kit, const struct ws_axes_kit *than,
 	const struct ws_version *own)
 {
-	bool pinned = find_cuda_pin(axes, kit->version.text),
-		 was_pinned = find_cuda_pin(axes, than->version.text);
+	bool pinned = ws_lock_cuda(axes->in->lock, kit->version.text),
+		 was_pinned = ws_lock_cuda(axes->in->lock, than->version.text);
 	if (pinned != was_pinned) {
 		return pinned;
 	}
@@ -254,7 +240,7 @@ choose_auto(
 	}
 	const struct ws_axes_kit *best = best_kit(axes, own, major, archs, false);
 	bool kept = kit && has_targets && pins_origin(axes, own->text, WS_KIT_REDIST);
-	if (best && (!kept || find_cuda_pin(axes, best->version.text))) {
+	if (best && (!kept || ws_lock_cuda(axes->in->lock, best->version.text))) {
 		return &best->version;
 	}
 	if (has_targets) {
@@ -376,12 +362,6 @@ facts_abi(const struct ws_torch_choice *choice)
 	return -1;
 }
 
-static const struct ws_pin_torch *
-find_torch_pin(const struct ws_axes *axes, const char *version)
-{
-	return axes->in->lock ? ws_lock_torch(axes->in->lock, version) : NULL;
-}
-
 /* Another build of the release with @abi: for the same toolkit, else for one of its major. */
 static const struct ws_torch_variant *
 find_build(const struct ws_torch_release *release, const struct ws_cuda_value *cuda, int abi)
@@ -441,7 +421,7 @@ ws_axes_torch(struct ws_axes *axes, const struct ws_torch_value *value,
 	}
 	choice->name = value->version.text;
 	choice->version = value->version;
-	choice->pin = find_torch_pin(axes, value->version.text);
+	choice->pin = ws_lock_torch(axes->in->lock, value->version.text);
 	fill_release(axes, choice);
 	fill_variant(axes, choice);
 	choice->own_abi = choice->cxx11abi;
@@ -457,7 +437,7 @@ ws_axes_torch(struct ws_axes *axes, const struct ws_torch_value *value,
 					ws_arena_printf(axes->a, "%s+%s", choice->version.public_text, label), axes->a,
 					&choice->version);
 			}
-			choice->pin = find_torch_pin(axes, choice->version.text);
+			choice->pin = ws_lock_torch(axes->in->lock, choice->version.text);
 			choice->source = choice->known ? WS_TORCH_FACTS : WS_TORCH_GUESS;
 			fill_cuda(choice, build->cuda, build->cxx11abi);
 		}

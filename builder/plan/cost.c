@@ -79,9 +79,10 @@ fill_cost(struct unit_lists *memory, struct ws_plan_unit *unit, const struct ws_
 	}
 	const struct ws_estimate *estimate = ws_recipe_estimate(product->recipe, unit->path);
 	if (estimate) { /* for one architecture */
-		uint64_t cpu_ms = estimate->cpu_ms * (nvcc ? point->archs.count : 1);
+		uint64_t cpu_ms = estimate->cpu_s * (uint64_t)1000 * (nvcc ? point->archs.count : 1);
+		uint64_t rss_bytes = (uint64_t)estimate->rss_mib << 20;
 		unit->cost.cpu_ms = unit->cost.cpu_ms ? unit->cost.cpu_ms : cpu_ms;
-		unit->cost.rss_bytes = unit->cost.rss_bytes ? unit->cost.rss_bytes : estimate->rss_bytes;
+		unit->cost.rss_bytes = unit->cost.rss_bytes ? unit->cost.rss_bytes : rss_bytes;
 	}
 	bool torch = binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY;
 	unit->rough = torch && unit->kind == WS_UNIT_CXX && !unit->cost.cpu_ms;

@@ -232,26 +232,6 @@ ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t c
 	return lost;
 }
 
-/* Names the cell that pays for the product by the axis on which it differs from @cell. */
-static const char *
-describe_sharer(const struct ws_cell *cell, const struct ws_cell *first, struct ws_arena *a)
-{
-	const struct ws_point *x = &cell->point;
-	const struct ws_point *y = &first->point;
-	bool same_torch = x->torch == y->torch
-		|| (x->torch && y->torch && strcmp(x->torch->name, y->torch->name) == 0);
-	bool same_rest = x->cuda == y->cuda && ws_arch_set_eq(&x->arch->set, &y->arch->set)
-		&& x->cxx11abi == y->cxx11abi;
-	bool same_python = strcmp(x->python->name, y->python->name) == 0;
-	if (same_rest && same_torch) {
-		return ws_arena_printf(a, "the wheel of %s serves it", y->python->name);
-	}
-	if (same_rest && same_python && y->torch) {
-		return ws_arena_printf(a, "the wheel of torch %s serves it", y->torch->name);
-	}
-	return ws_arena_printf(a, "the wheel of %s serves it", first->name);
-}
-
 void
 ws_decide_reasons(struct ws_cell *const *cells, size_t count, struct ws_arena *a)
 {
@@ -262,7 +242,18 @@ ws_decide_reasons(struct ws_cell *const *cells, size_t count, struct ws_arena *a
 			continue;
 		}
 		if (product->payer != cell) {
-			cell->why = describe_sharer(cell, product->payer, a);
+			/* Names the payer by the axis on which it differs. */
+			const struct ws_point *x = &cell->point, *y = &product->payer->point;
+			bool same_torch = x->torch == y->torch
+				|| (x->torch && y->torch && strcmp(x->torch->name, y->torch->name) == 0);
+			bool same_rest = x->cuda == y->cuda && ws_arch_set_eq(&x->arch->set, &y->arch->set)
+				&& x->cxx11abi == y->cxx11abi;
+			bool same_python = strcmp(x->python->name, y->python->name) == 0;
+			const char *name = same_rest && same_torch ? y->python->name
+				: same_rest && same_python && y->torch
+				? ws_arena_printf(a, "torch %s", y->torch->name)
+				: product->payer->name;
+			cell->why = ws_arena_printf(a, "the wheel of %s serves it", name);
 		} else if (cell->dropped_count > 0) {
 			cell->why = ws_arena_printf(a, "without %s", ws_rule_dropped_text(cell, a));
 		} else if (product->kernels && product->candidates.count == 0) {

@@ -135,22 +135,6 @@ make_point(const struct grid *grid, const struct ws_machine *machine, const stru
 	return point;
 }
 
-/* Point @a n of the product of all axes but packages; the platform changes last. */
-static struct ws_point
-point_at(const struct grid *grid, size_t n)
-{
-	const struct ws_matrix *m = grid->matrix;
-	const struct ws_machine *machine = m->platforms[n / grid->points];
-	n %= grid->points;
-	size_t abi = n % m->cxx11abi_count;
-	size_t arch = (n /= m->cxx11abi_count) % m->arch_count;
-	size_t python = (n /= m->arch_count) % m->python_count;
-	size_t cuda = (n /= m->python_count) % m->cuda_count;
-	size_t torch = n / m->cuda_count;
-	return make_point(grid, machine, pair_at(grid, torch, cuda, python, arch, abi),
-		m->cuda[cuda].automatic, grid->pythons[python], grid->archs[arch], m->cxx11abi[abi]);
-}
-
 static bool
 needs_torch(const struct ws_recipe *recipe)
 {
@@ -251,7 +235,15 @@ expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, stru
 	}
 	for (size_t p = 0; p < m->package_count; p++) {
 		for (size_t n = 0; n < grid.points * m->platform_count; n++) {
-			struct ws_point point = point_at(&grid, n);
+			/* The platform changes last. */
+			size_t rest = n % grid.points;
+			size_t abi = rest % m->cxx11abi_count;
+			size_t arch = (rest /= m->cxx11abi_count) % m->arch_count;
+			size_t python = (rest /= m->arch_count) % m->python_count;
+			size_t cuda = (rest /= m->python_count) % m->cuda_count;
+			struct ws_point point = make_point(&grid, m->platforms[n / grid.points],
+				pair_at(&grid, rest / m->cuda_count, cuda, python, arch, abi),
+				m->cuda[cuda].automatic, grid.pythons[python], grid.archs[arch], m->cxx11abi[abi]);
 			make_cell(&grid, &axes->in->recipes[p], &point);
 		}
 	}

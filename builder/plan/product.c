@@ -314,20 +314,18 @@ find_parts(
 	const struct ws_torch_choice *torch = product->point.torch;
 	const struct ws_cuda_choice *cuda = product->point.cuda;
 	const struct ws_recipe *recipe = product->recipe;
-	const struct ws_pin_source *source =
-		lock ? ws_lock_source(lock, recipe->name, recipe->version.text) : NULL;
+	const struct ws_pin_source *source = ws_lock_source(lock, recipe->name, recipe->version.text);
 	struct parts parts = {.source = source ? source->tree : NULL};
 	if (needs_cuda(product)) {
-		const struct ws_pin_cuda *pin =
-			cuda->pin || !known ? cuda->pin : ws_lock_cuda(known, cuda->name);
+		const struct ws_pin_cuda *pin = cuda->pin ? cuda->pin : ws_lock_cuda(known, cuda->name);
 		parts.cuda = pin && ws_pins_origin(pin, cuda->origin) ? pin->digest : NULL;
 	}
 	if (needs_torch(product) && torch->installed) {
 		parts.torch = torch->record;
 	} else if (needs_torch(product)) {
 		const char *name = product->point.torch_pin;
-		const struct ws_pin_torch *pin = lock ? ws_lock_torch(lock, name) : NULL;
-		pin = pin || !known ? pin : ws_lock_torch(known, name);
+		const struct ws_pin_torch *pin = ws_lock_torch(lock, name);
+		pin = pin ? pin : ws_lock_torch(known, name);
 		parts.torch = pin ? pin->tree : NULL;
 	}
 	return parts;

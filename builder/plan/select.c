@@ -76,7 +76,7 @@ weigh_recipe(const struct ws_recipe *recipe, struct ws_arena *a)
 		for (size_t j = 0; j < module.unit_count; j++) {
 			const struct ws_unit *unit = &module.units[j];
 			const struct ws_estimate *estimate = ws_recipe_estimate(recipe, unit->path);
-			uint64_t ms = unit->files * (estimate ? estimate->cpu_ms : UNKNOWN_MS);
+			uint64_t ms = unit->files * (estimate ? estimate->cpu_s * (uint64_t)1000 : UNKNOWN_MS);
 			weight.arch_ms += ws_unit_is_nvcc(unit->kind) ? ms : 0;
 			weight.point_ms += ws_unit_is_nvcc(unit->kind) ? 0 : ms;
 		}

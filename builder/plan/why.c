@@ -234,9 +234,8 @@ static void
 write_pins(const struct ws_plan_input *in, const struct ws_product *product, struct ws_buf *out)
 {
 	const struct ws_point *point = &product->point;
-	const struct ws_pin_source *source = in->lock
-		? ws_lock_source(in->lock, product->recipe->name, product->recipe->version.text)
-		: NULL;
+	const struct ws_pin_source *source =
+		ws_lock_source(in->lock, product->recipe->name, product->recipe->version.text);
 	const char *title = "pins";
 	if (source) {
 		line(out, title, "source: %s %s, tree %.*s", source->how, source->from, DIGITS,

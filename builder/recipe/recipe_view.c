@@ -1,4 +1,4 @@
-/* view.c - modules and Python files by their own files; what neither of them names. */
+/* recipe_view.c - modules and Python files by their own files; what neither of them names. */
 #include "recipe/recipe_view.h"
 
 #include "recipe/command_rules.h"

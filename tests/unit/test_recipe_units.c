@@ -182,23 +182,17 @@ problem_of(const char *first, const char *second, enum ws_flag_tool tool)
 	return problem || !second ? problem : ws_flag_problem(words, 1, tool);
 }
 
-WS_TEST(words_that_would_be_replaced_cannot_be_flags)
-{
-	assert_non_null(problem_of("-DX={work}", NULL, WS_FLAG_CXX));
-	assert_non_null(problem_of("-DX=\"$HOME\"", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("-DX=`id`", NULL, WS_FLAG_NVCC));
-	assert_null(problem_of("-Wl,-rpath,$ORIGIN", NULL, WS_FLAG_LINK));
-	assert_null(problem_of("-DX={1, 2}", NULL, WS_FLAG_NVCC));
-	assert_null(problem_of("-DX=\"a\"", NULL, WS_FLAG_NVCC));
-}
-
-/* Each makes a tool read a file outside of the key, or write an unexpected file. */
-WS_TEST(words_that_reach_unseen_files_cannot_be_flags)
+WS_TEST(words_that_cannot_be_flags)
 {
 	static const struct {
 		enum ws_flag_tool tool;
 		const char *first, *second;
 	} cases[] = {
+		/* replaced: by the engine, or by a shell */
+		{WS_FLAG_CXX, "-DX={work}", NULL},
+		{WS_FLAG_NVCC, "-DX=\"$HOME\"", NULL},
+		{WS_FLAG_NVCC, "-DX=`id`", NULL},
+		/* makes a tool read a file outside of the key, or write an unexpected file */
 		{WS_FLAG_CXX, "@words", NULL},
 		{WS_FLAG_CXX, "-specs=x.specs", NULL},
 		{WS_FLAG_CXX, "--specs=x.specs", NULL},
@@ -233,61 +227,45 @@ WS_TEST(words_that_reach_unseen_files_cannot_be_flags)
 		{WS_FLAG_LINK, "-Wl,--dependency-file=/tmp/d", NULL},
 		{WS_FLAG_LINK, "-Wl,-L/opt", NULL},
 		{WS_FLAG_LINK, "-Wl,-plugin,x.so", NULL},
+		/* for the CPU of the build host */
+		{WS_FLAG_CXX, "-march=native", NULL},
+		{WS_FLAG_CXX, "-mtune=native", NULL},
+		{WS_FLAG_CXX, "-mcpu=native", NULL},
+		{WS_FLAG_CXX, "-xHost", NULL},
+		{WS_FLAG_LINK, "-march=native", NULL},
+		{WS_FLAG_NVCC, "-Xcompiler", "-O3,-march=native"},
+		{WS_FLAG_NVCC, "-Xcompiler=-march=native", NULL},
+		/* nvcc 13.0: PTX and machine code name the source by its whole path, whatever maps
+		 * prefixes */
+		{WS_FLAG_NVCC, "-G", NULL},
+		{WS_FLAG_NVCC, "--device-debug", NULL},
+		/* its objects ask for symbols that a device link makes (nvlink), which no module has */
+		{WS_FLAG_NVCC, "-rdc=true", NULL},
+		{WS_FLAG_NVCC, "-rdc", "true"},
+		{WS_FLAG_NVCC, "--relocatable-device-code=true", NULL},
+		{WS_FLAG_NVCC, "-dc", NULL},
+		{WS_FLAG_NVCC, "--device-c", NULL},
+		{WS_FLAG_NVCC, "-dlto", NULL},
+		{WS_FLAG_NVCC, "--lto", NULL},
+		{WS_FLAG_NVCC, "-dlink=true", NULL},
+		{WS_FLAG_NVCC, "-ewp", NULL},
+		{WS_FLAG_NVCC, "--extensible-whole-program", NULL},
+		/* nvcc 13.0 -run starts what it made, with -c as well; it shall make an object */
+		{WS_FLAG_NVCC, "-run", NULL},
+		{WS_FLAG_NVCC, "--run", NULL},
+		{WS_FLAG_NVCC, "-lib", NULL},
+		{WS_FLAG_NVCC, "-ptx", NULL},
+		{WS_FLAG_NVCC, "--ptx", NULL},
+		{WS_FLAG_NVCC, "-cubin", NULL},
+		{WS_FLAG_NVCC, "--fatbin", NULL},
+		{WS_FLAG_NVCC, "-c", NULL},
+		{WS_FLAG_NVCC, "-E", NULL},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		if (!problem_of(cases[i].first, cases[i].second, cases[i].tool)) {
 			fail_msg("%s %s", cases[i].first, cases[i].second ? cases[i].second : "");
 		}
 	}
-}
-
-WS_TEST(words_for_the_cpu_of_the_build_host_cannot_be_flags)
-{
-	assert_non_null(problem_of("-march=native", NULL, WS_FLAG_CXX));
-	assert_non_null(problem_of("-mtune=native", NULL, WS_FLAG_CXX));
-	assert_non_null(problem_of("-mcpu=native", NULL, WS_FLAG_CXX));
-	assert_non_null(problem_of("-xHost", NULL, WS_FLAG_CXX));
-	assert_non_null(problem_of("-march=native", NULL, WS_FLAG_LINK));
-	assert_non_null(problem_of("-Xcompiler", "-O3,-march=native", WS_FLAG_NVCC));
-	assert_non_null(problem_of("-Xcompiler=-march=native", NULL, WS_FLAG_NVCC));
-	assert_null(problem_of("-march=x86-64-v3", NULL, WS_FLAG_CXX));
-}
-
-/* nvcc 13.0: PTX and machine code name the source by its whole path, whatever maps prefixes. */
-WS_TEST(debug_code_for_the_gpu_cannot_be_asked_for)
-{
-	assert_non_null(problem_of("-G", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("--device-debug", NULL, WS_FLAG_NVCC));
-	assert_null(problem_of("-lineinfo", NULL, WS_FLAG_NVCC));
-}
-
-/* Its objects ask for symbols that a device link makes (nvlink), which no module here has. */
-WS_TEST(device_code_that_would_have_to_be_linked_cannot_be_asked_for)
-{
-	assert_non_null(problem_of("-rdc=true", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("-rdc", "true", WS_FLAG_NVCC));
-	assert_non_null(problem_of("--relocatable-device-code=true", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("-dc", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("--device-c", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("-dlto", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("--lto", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("-dlink=true", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("-ewp", NULL, WS_FLAG_NVCC));
-	assert_non_null(problem_of("--extensible-whole-program", NULL, WS_FLAG_NVCC));
-	assert_null(problem_of("-rdc=false", NULL, WS_FLAG_NVCC));
-	assert_null(problem_of("--relocatable-device-code=false", NULL, WS_FLAG_NVCC));
-}
-
-/* nvcc 13.0 -run starts what it made, with -c as well. */
-WS_TEST(nvcc_makes_an_object_and_starts_nothing)
-{
-	static const char *const words[] = {
-		"-run", "--run", "-lib", "-ptx", "--ptx", "-cubin", "--fatbin", "-c", "-E"};
-	for (size_t i = 0; i < WS_LEN(words); i++) {
-		assert_non_null(problem_of(words[i], NULL, WS_FLAG_NVCC));
-	}
-	assert_null(problem_of("--fatbin-options", "-compress-all", WS_FLAG_NVCC));
-	assert_null(problem_of("-ltorch", NULL, WS_FLAG_NVCC));
 }
 
 /* Flags that setup.py files of real packages pass. */
@@ -301,19 +279,23 @@ WS_TEST(usual_words_are_flags)
 	static const char *const nvcc[] = {"-O3", "--use_fast_math", "--ptxas-options=-v", "-lineinfo",
 		"-Xptxas", "-v,-O3", "-Xcompiler", "-fPIC,-fopenmp", "-Xcompiler=-Wno-psabi",
 		"--expt-relaxed-constexpr", "-Xfatbin", "-compress-all", "--compress-mode=size",
-		"-diag-suppress=20012", "-rdc=false", "-U__CUDA_NO_HALF_OPERATORS__", "-Xcudafe",
-		"--diag_suppress=1", "-maxrregcount=64", "-include", "src/x.h", "-t", "4", "-MD"};
+		"-diag-suppress=20012", "-rdc=false", "--relocatable-device-code=false", "--fatbin-options",
+		"-compress-all", "-ltorch", "-DX={1, 2}", "-DX=\"a\"", "-U__CUDA_NO_HALF_OPERATORS__",
+		"-Xcudafe", "--diag_suppress=1", "-maxrregcount=64", "-include", "src/x.h", "-t", "4",
+		"-MD"};
 	static const char *const links[] = {"-lcublas", "-L/opt/lib", "-L", "src/lib", "-l:libx.a",
 		"-Wl,-rpath,$ORIGIN", "-Wl,--version-script=src/x.map", "-static-libstdc++", "-fopenmp",
 		"-Wl,--as-needed", "-Wl,-z,now", "-s", "-flto", "-Wl,--exclude-libs,ALL"};
-	for (size_t i = 0; i < WS_LEN(cxx); i++) {
-		assert_null(ws_flag_problem(cxx, i, WS_FLAG_CXX));
-	}
-	for (size_t i = 0; i < WS_LEN(nvcc); i++) {
-		assert_null(ws_flag_problem(nvcc, i, WS_FLAG_NVCC));
-	}
-	for (size_t i = 0; i < WS_LEN(links); i++) {
-		assert_null(ws_flag_problem(links, i, WS_FLAG_LINK));
+	static const struct {
+		enum ws_flag_tool tool;
+		const char *const *words;
+		size_t count;
+	} lists[] = {{WS_FLAG_CXX, cxx, WS_LEN(cxx)}, {WS_FLAG_NVCC, nvcc, WS_LEN(nvcc)},
+		{WS_FLAG_LINK, links, WS_LEN(links)}};
+	for (size_t i = 0; i < WS_LEN(lists); i++) {
+		for (size_t k = 0; k < lists[i].count; k++) {
+			assert_null(ws_flag_problem(lists[i].words, k, lists[i].tool));
+		}
 	}
 }
 
