@@ -268,7 +268,7 @@ name_submodules(
 	WS_AUTO_BUF struct ws_buf modules = {0};
 	WS_AUTO_BUF struct ws_buf setup = {0};
 	WS_VEC(const char *) named = {0};
-	struct ws_gitmodules list;
+	ws_gitmodule_list list;
 	if (!read_member(d, tree, ".gitmodules", &modules)
 		|| !read_member(d, tree, "setup.py", &setup)) {
 		return true;
@@ -276,8 +276,8 @@ name_submodules(
 	if (!ws_gitmodules_parse(ws_buf_str(&modules), d->s->a, &list, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < list.count; i++) {
-		const char *path = list.modules[i].path;
+	for (size_t i = 0; i < list.len; i++) {
+		const char *path = list.at[i].path;
 		if (path && ws_path_is_inside(path) && strstr(ws_buf_text(&setup), ws_path_base(path))) {
 			*ws_vec_push(&named, d->s->a) = path;
 		}

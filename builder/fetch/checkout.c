@@ -6,31 +6,16 @@
 #include <ctype.h>
 #include <time.h>
 
-typedef WS_VEC(struct ws_gitmodule) module_list;
-
 static bool
 is_comment(struct ws_str text)
 {
 	return text.n == 0 || text.s[0] == '#' || text.s[0] == ';';
 }
 
-static struct ws_gitmodule *
-module_named(module_list *modules, const char *name, struct ws_arena *a)
-{
-	for (size_t i = 0; i < modules->len; i++) {
-		if (strcmp(modules->at[i].name, name) == 0) {
-			return &modules->at[i];
-		}
-	}
-	struct ws_gitmodule *module = ws_vec_push(modules, a);
-	module->name = name;
-	return module;
-}
-
 /* `[submodule "name"]`: sets @a current; NULL for sections of other kinds. */
 static bool
-read_section(
-	struct ws_str line, module_list *modules, struct ws_gitmodule **current, struct ws_arena *a)
+read_section(struct ws_str line, ws_gitmodule_list *modules, struct ws_gitmodule **current,
+	struct ws_arena *a)
 {
 	static const char head[] = "[submodule";
 	*current = NULL;
@@ -60,7 +45,15 @@ read_section(
 		return false;
 	}
 	struct ws_str after = {line.s + at + 2, line.n - at - 2};
-	*current = module_named(modules, ws_buf_copy(&name, a), a);
+	for (size_t i = 0; i < modules->len; i++) {
+		if (strcmp(modules->at[i].name, ws_buf_text(&name)) == 0) {
+			*current = &modules->at[i];
+		}
+	}
+	if (!*current) {
+		*current = ws_vec_push(modules, a);
+		(*current)->name = ws_buf_copy(&name, a);
+	}
 	return is_comment(ws_str_trim(after));
 }
 
@@ -124,38 +117,37 @@ read_setting(struct ws_str line, struct ws_gitmodule *current, struct ws_arena *
 
 bool
 ws_gitmodules_parse(
-	struct ws_str text, struct ws_arena *a, struct ws_gitmodules *modules, struct ws_err *err)
+	struct ws_str text, struct ws_arena *a, ws_gitmodule_list *modules, struct ws_err *err)
 {
-	module_list list = {0};
 	struct ws_gitmodule *current = NULL;
 	unsigned number = 1;
+	*modules = (ws_gitmodule_list){0};
 	for (struct ws_str rest = text; rest.s && rest.n > 0; number++) {
 		struct ws_str line = ws_str_trim(ws_str_cut(&rest, '\n'));
 		if (is_comment(line)) {
 			continue;
 		}
-		bool fine = line.s[0] == '[' ? read_section(line, &list, &current, a)
+		bool fine = line.s[0] == '[' ? read_section(line, modules, &current, a)
 									 : read_setting(line, current, a);
 		if (!fine) {
 			return ws_err_set(
 				err, WS_ERR_FETCH, "line %u of '.gitmodules' is not understood", number);
 		}
 	}
-	*modules = (struct ws_gitmodules){list.at, list.len};
 	return true;
 }
 
 const struct ws_gitmodule *
-ws_gitmodules_find(const struct ws_gitmodules *modules, const char *path)
+ws_gitmodules_find(const ws_gitmodule_list *modules, const char *path)
 {
 	const struct ws_gitmodule *found = NULL;
-	for (size_t i = 0; i < modules->count; i++) {
-		const char *own = modules->modules[i].path;
+	for (size_t i = 0; i < modules->len; i++) {
+		const char *own = modules->at[i].path;
 		if (own && strcmp(own, path) == 0) {
 			if (found) {
 				return NULL;
 			}
-			found = &modules->modules[i];
+			found = &modules->at[i];
 		}
 	}
 	return found;
@@ -173,7 +165,7 @@ struct walk {
 	struct ws_git *git;
 	const struct ws_store *store;
 	struct ws_checkout *checkout;
-	struct ws_source_tree *into;
+	struct ws_unpack_sink *into;
 	struct ws_members members;
 	bool *brought; /* one a chosen submodule */
 	struct ws_arena *a;
@@ -184,7 +176,7 @@ struct level {
 	struct ws_git_repo *repo;
 	const char *url;
 	const char *top; /* where it stands: "" or "csrc/cutlass" */
-	struct ws_gitmodules modules;
+	ws_gitmodule_list modules;
 };
 
 static bool walk_commit(struct walk *w, const char *url, const char *commit, const char *top,
@@ -233,17 +225,6 @@ remove_cache(const struct walk *w, const char *path, struct ws_err *err)
 	return ws_fs_remove(path, err);
 }
 
-/* Reading its objects failed. */
-static void
-heal_cache(struct walk *w, const char *url)
-{
-	const char *path = cache_path(w->store, url, w->a);
-	WS_AUTO_FD int lock = -1;
-	w->checkout->is_damaged = !ws_git_config(w->git)->offline
-		&& wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, NULL)
-		&& remove_cache(w, path, NULL);
-}
-
 /* Opens the cache of @a url with @a commit in it. */
 static struct ws_git_repo *
 open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *err)
@@ -285,9 +266,9 @@ give_file(struct walk *w, const struct level *l, const struct ws_git_entry *entr
 		return ws_err_wrap(err, "'%s' of '%s'", member->name, l->url);
 	}
 	return ws_members_add_bytes(&w->members, member->name, bytes.len, err)
-		&& ws_source_tree_begin_member(w->into, member, err)
-		&& ws_source_tree_bytes(w->into, ws_buf_text(&bytes), bytes.len, err)
-		&& ws_source_tree_end_file(w->into, err);
+		&& w->into->begin(w->into, member, err)
+		&& w->into->bytes(w->into, ws_buf_text(&bytes), bytes.len, err)
+		&& w->into->end(w->into, err);
 }
 
 static bool
@@ -303,8 +284,7 @@ give_link(struct walk *w, const struct level *l, const struct ws_git_entry *entr
 		return ws_members_refuse(
 			&w->members, err, "link", member->name, "a zero byte in its target");
 	}
-	return ws_members_check_link(&w->members, member, err)
-		&& ws_source_tree_begin_member(w->into, member, err);
+	return ws_members_check_link(&w->members, member, err) && w->into->begin(w->into, member, err);
 }
 
 static bool
@@ -332,40 +312,6 @@ give_submodule(struct walk *w, const struct level *l, const struct ws_git_entry 
 	return url
 		&& (walk_commit(w, url, entry->id, path, tree, err)
 			|| ws_err_wrap(err, "submodule '%s'", path));
-}
-
-static bool
-check_entry(struct walk *w, const struct ws_git_entry *entry, const char *path, struct ws_err *err)
-{
-	if (strchr(entry->name, '/')) {
-		return ws_members_refuse(&w->members, err, "name-path", path, "a slash inside a name");
-	}
-	if (strcasecmp(entry->name, ".git") == 0) {
-		return ws_members_refuse(&w->members, err, "name-path", path, "a repository in it");
-	}
-	if (entry->kind == WS_GIT_OTHER) {
-		return ws_members_refuse(&w->members, err, "type", path, "a mode that git does not write");
-	}
-	return true;
-}
-
-static bool
-give_entry(struct walk *w, const struct level *l, const struct ws_git_entry *entry,
-	struct ws_member *member, unsigned depth, struct ws_err *err)
-{
-	switch (entry->kind) {
-	case WS_GIT_FOLDER:
-		return walk_tree(w, l, entry->id, member->name, depth + 1, err);
-	case WS_GIT_SUBMODULE:
-		return give_submodule(w, l, entry, member->name, err);
-	case WS_GIT_LINK:
-		return give_link(w, l, entry, member, err);
-	case WS_GIT_FILE:
-	case WS_GIT_EXECUTABLE:
-	case WS_GIT_OTHER:
-		break;
-	}
-	return give_file(w, l, entry, member, err);
 }
 
 /* Everything in one folder of a commit; @a below is its path, "" for the top. */
@@ -396,9 +342,24 @@ walk_tree(struct walk *w, const struct level *l, const char *tree, const char *b
 			.kind = kinds[entries[i].kind],
 			.executable = entries[i].kind == WS_GIT_EXECUTABLE,
 		};
-		if (!check_entry(w, &entries[i], member.name, err)
-			|| !ws_members_enter(&w->members, &member, err)
-			|| !give_entry(w, l, &entries[i], &member, depth, err)) {
+		const struct ws_git_entry *entry = &entries[i];
+		const char *wrong = strchr(entry->name, '/') ? "a slash inside a name"
+			: strcasecmp(entry->name, ".git") == 0   ? "a repository in it"
+			: entry->kind == WS_GIT_OTHER            ? "a mode that git does not write"
+													 : NULL;
+		if (wrong) {
+			const char *rule = entry->kind == WS_GIT_OTHER ? "type" : "name-path";
+			return ws_members_refuse(&w->members, err, rule, member.name, "%s", wrong);
+		}
+		if (!ws_members_enter(&w->members, &member, err)) {
+			return false;
+		}
+		bool given = entry->kind == WS_GIT_FOLDER
+			? walk_tree(w, l, entry->id, member.name, depth + 1, err)
+			: entry->kind == WS_GIT_SUBMODULE ? give_submodule(w, l, entry, member.name, err)
+			: entry->kind == WS_GIT_LINK      ? give_link(w, l, entry, &member, err)
+											  : give_file(w, l, entry, &member, err);
+		if (!given) {
 			return false;
 		}
 	}
@@ -443,8 +404,12 @@ walk_commit(struct walk *w, const char *url, const char *commit, const char *top
 		fine = read_modules(w, &l, tree, err);
 	}
 	fine = fine && walk_tree(w, &l, tree, top, 0, err);
-	if (!fine && ws_git_is_damaged(l.repo)) {
-		heal_cache(w, url);
+	if (!fine && ws_git_is_damaged(l.repo)) { /* reading its objects failed */
+		const char *path = cache_path(w->store, url, w->a);
+		WS_AUTO_FD int lock = -1;
+		w->checkout->is_damaged = !ws_git_config(w->git)->offline
+			&& wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, NULL)
+			&& remove_cache(w, path, NULL);
 	}
 	ws_git_repo_close(l.repo);
 	return fine;
@@ -452,7 +417,7 @@ walk_commit(struct walk *w, const char *url, const char *commit, const char *top
 
 bool
 ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout *checkout,
-	struct ws_source_tree *into, struct ws_err *err)
+	struct ws_unpack_sink *into, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct walk w = {.git = git, .store = store, .checkout = checkout, .into = into, .a = a};

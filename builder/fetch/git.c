@@ -132,46 +132,38 @@ is_unreadable(int code)
 	return last && last->klass == GIT_ERROR_OS && code != GIT_ENOTFOUND;
 }
 
-/* Entries of every repository. One is missing if a run was killed while it made the repository. */
-static bool
-can_be_seen(const char *path, struct ws_arena *a)
-{
-	static const char *const parts[] = {"HEAD", "objects", "refs", NULL};
-	struct stat status;
-	for (size_t i = 0; i < WS_LEN(parts); i++) {
-		if (lstat(ws_path_join(a, path, parts[i], NULL), &status) < 0 && errno != ENOENT) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool
-make_repository(git_repository **repository, const char *path, struct ws_err *err)
-{
-	git_repository_init_options options;
-	git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
-	options.flags =
-		GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;
-	options.initial_head = "main"; /* else it asks the user's configuration */
-	return ws_fs_remove(path, err)
-		&& (git_repository_init_ext(repository, path, &options) == 0
-			|| ws_err_set(
-				err, WS_ERR_IO, "cannot make the git repository '%s': %s", path, last_words()));
-}
-
 struct ws_git_repo *
 ws_git_repo_open(struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err)
 {
 	git_repository *repository = NULL;
 	unsigned flags = GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH;
 	int code = git_repository_open_ext(&repository, path, flags, NULL);
-	if (code < 0 && (is_unreadable(code) || !can_be_seen(path, a))) {
+	bool closed = code < 0 && is_unreadable(code);
+	/* One of these is missing if a run was killed while it made the repository. */
+	static const char *const parts[] = {"HEAD", "objects", "refs", NULL};
+	for (size_t i = 0; i < WS_LEN(parts) && code < 0; i++) {
+		struct stat status;
+		closed = closed
+			|| (lstat(ws_path_join(a, path, parts[i], NULL), &status) < 0 && errno != ENOENT);
+	}
+	if (closed) {
 		ws_err_set(err, WS_ERR_IO, "cannot open the git repository '%s': %s", path, last_words());
 		return NULL;
 	}
-	if (code < 0 && !make_repository(&repository, path, err)) {
-		return NULL;
+	if (code < 0) {
+		git_repository_init_options options;
+		git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
+		options.flags =
+			GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;
+		options.initial_head = "main"; /* else it asks the user's configuration */
+		if (!ws_fs_remove(path, err)) {
+			return NULL;
+		}
+		if (git_repository_init_ext(&repository, path, &options) != 0) {
+			ws_err_set(
+				err, WS_ERR_IO, "cannot make the git repository '%s': %s", path, last_words());
+			return NULL;
+		}
 	}
 	struct ws_git_repo *repo = WS_NEW(a, struct ws_git_repo);
 	*repo = (struct ws_git_repo){git, ws_arena_strdup(a, path), repository, NULL, false};
@@ -320,27 +312,6 @@ dial(struct connection *c)
 	return code == 0 || fail(c, code);
 }
 
-/* A ref that points at the commit, or a tag of it; NULL when none does. */
-static char *
-find_ref(const struct connection *c, const char *commit)
-{
-	git_oid id;
-	const git_remote_head **heads;
-	size_t count;
-	if (git_oid_fromstr(&id, commit) < 0 || git_remote_ls(&heads, &count, c->remote) < 0) {
-		return NULL;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const char *name = heads[i]->name;
-		if (git_oid_equal(&heads[i]->oid, &id) && ws_starts_with(name, "refs/")) {
-			/* "refs/tags/v1^{}" is what the annotated tag v1 names. */
-			size_t len = strlen(name) - (ws_ends_with(name, "^{}") ? 3 : 0);
-			return ws_arena_copy(c->a, name, len);
-		}
-	}
-	return NULL;
-}
-
 /* Fetches the refspecs; without @a history only their commits, if the library supports that. */
 static bool
 download(struct connection *c, char **specs, size_t count, bool history WS_UNUSED)
@@ -373,7 +344,19 @@ static bool
 fetch_objects(struct connection *c, const char *commit)
 {
 	const char *own = ws_arena_printf(c->a, "refs/wheelsmith/%s", commit);
-	const char *ref = find_ref(c, commit);
+	const char *ref = NULL; /* points at the commit, or a tag of it */
+	git_oid id;
+	const git_remote_head **heads;
+	size_t count;
+	bool listed =
+		git_oid_fromstr(&id, commit) == 0 && git_remote_ls(&heads, &count, c->remote) == 0;
+	for (size_t i = 0; listed && i < count && !ref; i++) {
+		const char *name = heads[i]->name;
+		if (git_oid_equal(&heads[i]->oid, &id) && ws_starts_with(name, "refs/")) {
+			/* "refs/tags/v1^{}" is what the annotated tag v1 names. */
+			ref = ws_arena_copy(c->a, name, strlen(name) - (ws_ends_with(name, "^{}") ? 3 : 0));
+		}
+	}
 	char *one[] = {ref ? ws_arena_printf(c->a, "+%s:%s", ref, own)
 					   : ws_arena_printf(c->a, "%s:%s", commit, own)};
 	bool came = download(c, one, 1, false);
@@ -383,8 +366,8 @@ fetch_objects(struct connection *c, const char *commit)
 	if (c->stopped) {
 		return false;
 	}
-	char heads[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*";
-	char *all[] = {heads, tags};
+	char branches[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*";
+	char *all[] = {branches, tags};
 	hang_up(c);
 	return dial(c) && download(c, all, WS_LEN(all), true);
 }

@@ -16,25 +16,6 @@ struct fetch {
 	struct ws_git_outcome outcome; /* FAILED until the child has ended well */
 };
 
-/* The variables for proxies and certificates; the child gets no others. */
-static const char *const *
-environment(const struct ws_git_config *config, struct ws_arena *a)
-{
-	static const char *const names[] = {"http_proxy=", "https_proxy=", "HTTPS_PROXY=", "all_proxy=",
-		"ALL_PROXY=", "no_proxy=", "NO_PROXY=", "SSL_CERT_FILE=", "SSL_CERT_DIR="};
-	WS_VEC(const char *) list = {0};
-	*ws_vec_push(&list, a) = "LANG=C.UTF-8";
-	for (const char *const *var = config->vars; var && *var; var++) {
-		for (size_t i = 0; i < WS_LEN(names); i++) {
-			if (ws_starts_with(*var, names[i])) {
-				*ws_vec_push(&list, a) = *var;
-			}
-		}
-	}
-	*ws_vec_push(&list, a) = NULL;
-	return list.at;
-}
-
 static void
 on_line(void *self, const char *line)
 {
@@ -84,7 +65,20 @@ ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const 
 		return ws_err_set(err, WS_ERR_FETCH,
 			"'%s' at commit '%.12s' is not in the store, and this run is offline", name, commit);
 	}
+	/* The variables for proxies and certificates; the child gets no others. */
+	static const char *const names[] = {"http_proxy=", "https_proxy=", "HTTPS_PROXY=", "all_proxy=",
+		"ALL_PROXY=", "no_proxy=", "NO_PROXY=", "SSL_CERT_FILE=", "SSL_CERT_DIR="};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_VEC(const char *) env = {0};
+	*ws_vec_push(&env, a) = "LANG=C.UTF-8";
+	for (const char *const *var = config->vars; var && *var; var++) {
+		for (size_t i = 0; i < WS_LEN(names); i++) {
+			if (ws_starts_with(*var, names[i])) {
+				*ws_vec_push(&env, a) = *var;
+			}
+		}
+	}
+	*ws_vec_push(&env, a) = NULL;
 	struct fetch f = {
 		.progress = {.events = config->events, .subject = name, .from = url},
 		.outcome = {.result = WS_GIT_FAILED},
@@ -93,7 +87,7 @@ ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const 
 		config->ca_path ? config->ca_path : "", NULL};
 	const struct ws_child_order child = {
 		.argv = argv,
-		.env = environment(config, a),
+		.env = env.at,
 		.dir = ".", /* a path may be relative */
 		.limits = {.silence_ms = config->stall_ms ? config->stall_ms : STALL_MS},
 		.name = ws_arena_printf(a, "fetching '%s' from '%s'", name, url),

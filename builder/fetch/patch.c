@@ -14,23 +14,23 @@ struct reader {
 	WS_VEC(struct ws_patch_hunk) hunks; /* of the current change */
 };
 
-static size_t
-offset_of(const struct reader *r)
+bool
+ws_patch_err(
+	const struct ws_patch_file *patch, size_t offset, struct ws_err *err, const char *format, ...)
 {
-	return r->line.s ? (size_t)(r->line.s - r->patch->text) : r->len;
-}
-
-WS_PRINTF(3, 4)
-static bool
-fail(const struct reader *r, struct ws_err *err, const char *format, ...)
-{
-	char text[400];
+	char text[1000];
 	va_list values;
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
 	ws_err_set(err, WS_ERR_CONFIG, "%s", text);
-	return ws_err_at(err, r->patch->name, r->patch->text, offset_of(r), r->line.n);
+	return ws_err_at(err, patch->name, patch->text, offset, strcspn(patch->text + offset, "\n"));
+}
+
+static size_t
+offset_of(const struct reader *r)
+{
+	return r->line.s ? (size_t)(r->line.s - r->patch->text) : r->len;
 }
 
 static void
@@ -61,11 +61,13 @@ read_path(struct reader *r, const char *side, const char **path, struct ws_err *
 		return true;
 	}
 	if (text.n < 3 || memcmp(text.s, side, 2) != 0) {
-		return fail(r, err, "the path '%.*s' does not start with '%s'", WS_STR_ARGS(text), side);
+		return ws_patch_err(r->patch, offset_of(r), err, "the path '%.*s' does not start with '%s'",
+			WS_STR_ARGS(text), side);
 	}
 	*path = ws_str_copy((struct ws_str){text.s + 2, text.n - 2}, r->a);
 	return ws_path_is_inside(*path)
-		|| fail(r, err, "the path '%s' leaves the source folder or is not plain", *path);
+		|| ws_patch_err(r->patch, offset_of(r), err,
+			"the path '%s' leaves the source folder or is not plain", *path);
 }
 
 /* A number, and ",count" if there; count 1 else. */
@@ -103,8 +105,8 @@ read_body(struct reader *r, const char *path, struct ws_patch_hunk *hunk, uint64
 		}
 		bool takes = mark == ' ' || mark == '-', gives = mark == ' ' || mark == '+';
 		if ((!takes && !gives) || (takes && from_left == 0) || (gives && to_count == 0)) {
-			return fail(r, err, "hunk %zu of '%s' has other lines than its '@@' line counts",
-				r->hunks.len, path);
+			return ws_patch_err(r->patch, offset_of(r), err,
+				"hunk %zu of '%s' has other lines than its '@@' line counts", r->hunks.len, path);
 		}
 		from_left -= takes;
 		to_count -= gives;
@@ -116,8 +118,8 @@ read_body(struct reader *r, const char *path, struct ws_patch_hunk *hunk, uint64
 	bool goes_on = line_starts(r, "+") || line_starts(r, " ")
 		|| (line_starts(r, "-") && !line_starts(r, "-- ") && !line_starts(r, "--- "));
 	return !goes_on
-		|| fail(r, err, "hunk %zu of '%s' has more lines than its '@@' line counts", r->hunks.len,
-			path);
+		|| ws_patch_err(r->patch, offset_of(r), err,
+			"hunk %zu of '%s' has more lines than its '@@' line counts", r->hunks.len, path);
 }
 
 static bool
@@ -132,33 +134,19 @@ read_hunks(struct reader *r, const char *path, struct ws_err *err)
 		if (!read_range(&text, '-', &hunk->from, &hunk->from_count)
 			|| !read_range(&text, '+', &to, &to_count)
 			|| !(text.n >= 2 && memcmp(text.s, "@@", 2) == 0)) {
-			return fail(r, err, "this is not a '@@ -line,count +line,count @@'");
+			return ws_patch_err(
+				r->patch, offset_of(r), err, "this is not a '@@ -line,count +line,count @@'");
 		}
 		uint64_t first = hunk->from + (hunk->from_count == 0);
 		if (first <= last || hunk->from_count + to_count == 0) {
-			return fail(r, err, "hunk %zu of '%s' is empty or not behind the one before it",
-				r->hunks.len, path);
+			return ws_patch_err(r->patch, offset_of(r), err,
+				"hunk %zu of '%s' is empty or not behind the one before it", r->hunks.len, path);
 		}
 		last = first + hunk->from_count - 1;
 		if (!read_body(r, path, hunk, to_count, err)) {
 			return false;
 		}
 	}
-	return true;
-}
-
-static bool
-add_change(struct reader *r, struct ws_patch_change change, struct ws_err *err)
-{
-	change.hunks = r->hunks.at;
-	change.hunk_count = r->hunks.len;
-	for (size_t i = 0; i < r->changes.len; i++) {
-		if (strcmp(r->changes.at[i].path, change.path) == 0) {
-			return ws_patch_err(
-				r->patch, &change, err, "'%s' is repeated in the patch", change.path);
-		}
-	}
-	*ws_vec_push(&r->changes, r->a) = change;
 	return true;
 }
 
@@ -172,7 +160,8 @@ read_files(struct reader *r, struct ws_patch_change *change, struct ws_err *err)
 	}
 	next(r);
 	if (!line_starts(r, "+++ ")) {
-		return fail(r, err, "a '+++' line should follow the '---' line");
+		return ws_patch_err(
+			r->patch, offset_of(r), err, "a '+++' line should follow the '---' line");
 	}
 	if (!read_path(r, "b/", &to, err)) {
 		return false;
@@ -180,17 +169,19 @@ read_files(struct reader *r, struct ws_patch_change *change, struct ws_err *err)
 	const char *path = to ? to : from;
 	if (!path || (from && to && strcmp(from, to) != 0)
 		|| (change->path && strcmp(change->path, path) != 0)) {
-		return fail(r, err, "the two paths differ; renames are not applied");
+		return ws_patch_err(
+			r->patch, offset_of(r), err, "the two paths differ; renames are not applied");
 	}
 	enum ws_patch_kind kind = !from ? WS_PATCH_CREATES : !to ? WS_PATCH_DELETES : WS_PATCH_CHANGES;
 	if (change->path && change->kind != kind) {
-		return fail(r, err, "'%s' is both changed and created or deleted", path);
+		return ws_patch_err(
+			r->patch, offset_of(r), err, "'%s' is both changed and created or deleted", path);
 	}
 	change->path = path;
 	change->kind = kind;
 	next(r);
 	if (!line_starts(r, "@@ ")) {
-		return fail(r, err, "a '@@' line should follow");
+		return ws_patch_err(r->patch, offset_of(r), err, "a '@@' line should follow");
 	}
 	return read_hunks(r, path, err);
 }
@@ -204,11 +195,13 @@ read_git_path(struct reader *r, struct ws_patch_change *change, struct ws_err *e
 	if (text.n < 7 || text.n % 2 == 0 || memcmp(text.s, "a/", 2) != 0 || text.s[half] != ' '
 		|| memcmp(text.s + half + 1, "b/", 2) != 0
 		|| memcmp(text.s + 2, text.s + half + 3, half - 2) != 0) {
-		return fail(r, err, "the two paths differ or are not plain; renames are not applied");
+		return ws_patch_err(r->patch, offset_of(r), err,
+			"the two paths differ or are not plain; renames are not applied");
 	}
 	change->path = ws_arena_copy(r->a, text.s + 2, half - 2);
 	return ws_path_is_inside(change->path)
-		|| fail(r, err, "the path '%s' leaves the source folder or is not plain", change->path);
+		|| ws_patch_err(r->patch, offset_of(r), err,
+			"the path '%s' leaves the source folder or is not plain", change->path);
 }
 
 /* A mode of git: a regular file's, or none of our business. */
@@ -217,7 +210,8 @@ read_mode(struct reader *r, size_t prefix, struct ws_patch_change *change, struc
 {
 	struct ws_str mode = {r->line.s + prefix, r->line.n - prefix};
 	if (!ws_str_is(mode, "100644") && !ws_str_is(mode, "100755")) {
-		return fail(r, err, "'%s' is not a regular file in this patch", change->path);
+		return ws_patch_err(
+			r->patch, offset_of(r), err, "'%s' is not a regular file in this patch", change->path);
 	}
 	change->executable = ws_str_is(mode, "100755");
 	return true;
@@ -232,8 +226,8 @@ read_git_header(struct reader *r, struct ws_patch_change *change, struct ws_err 
 	for (next(r); r->line.s && !line_starts(r, "--- ") && !line_starts(r, "diff --git "); next(r)) {
 		for (size_t i = 0; i < WS_LEN(foreign); i++) {
 			if (line_starts(r, foreign[i])) {
-				return fail(r, err, "'%s': renames, copies and binary patches are not applied",
-					change->path);
+				return ws_patch_err(r->patch, offset_of(r), err,
+					"'%s': renames, copies and binary patches are not applied", change->path);
 			}
 		}
 		if (line_starts(r, "new file mode ")) {
@@ -254,21 +248,6 @@ read_git_header(struct reader *r, struct ws_patch_change *change, struct ws_err 
 	return true;
 }
 
-static bool
-read_change(struct reader *r, struct ws_err *err)
-{
-	struct ws_patch_change change = {.executable = -1, .offset = offset_of(r)};
-	memset(&r->hunks, 0, sizeof(r->hunks));
-	if (line_starts(r, "diff --git ")
-		&& (!read_git_path(r, &change, err) || !read_git_header(r, &change, err))) {
-		return false;
-	}
-	if (line_starts(r, "--- ") && !read_files(r, &change, err)) {
-		return false;
-	}
-	return add_change(r, change, err);
-}
-
 bool
 ws_patch_parse(const char *name, const char *text, size_t len, struct ws_arena *a,
 	struct ws_patch_file *patch, struct ws_err *err)
@@ -279,11 +258,28 @@ ws_patch_parse(const char *name, const char *text, size_t len, struct ws_arena *
 		return ws_err_set(err, WS_ERR_CONFIG, "'%s' holds a zero byte; it is not a patch", name);
 	}
 	for (next(&r); r.line.s;) {
+		struct ws_patch_change change = {.executable = -1, .offset = offset_of(&r)};
 		if (!line_starts(&r, "diff --git ") && !line_starts(&r, "--- ")) {
 			next(&r);
-		} else if (!read_change(&r, err)) {
+			continue;
+		}
+		memset(&r.hunks, 0, sizeof(r.hunks));
+		if (line_starts(&r, "diff --git ")
+			&& (!read_git_path(&r, &change, err) || !read_git_header(&r, &change, err))) {
 			return false;
 		}
+		if (line_starts(&r, "--- ") && !read_files(&r, &change, err)) {
+			return false;
+		}
+		change.hunks = r.hunks.at;
+		change.hunk_count = r.hunks.len;
+		for (size_t i = 0; i < r.changes.len; i++) {
+			if (strcmp(r.changes.at[i].path, change.path) == 0) {
+				return ws_patch_err(
+					patch, change.offset, err, "'%s' is repeated in the patch", change.path);
+			}
+		}
+		*ws_vec_push(&r.changes, a) = change;
 	}
 	if (r.changes.len == 0) {
 		return ws_err_set(err, WS_ERR_CONFIG, "'%s' holds no change in unified format", name);
@@ -294,20 +290,6 @@ ws_patch_parse(const char *name, const char *text, size_t len, struct ws_arena *
 }
 
 /* ---- applying ---- */
-
-bool
-ws_patch_err(const struct ws_patch_file *patch, const struct ws_patch_change *change,
-	struct ws_err *err, const char *format, ...)
-{
-	char text[400];
-	va_list values;
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	ws_err_set(err, WS_ERR_CONFIG, "%s", text);
-	return ws_err_at(
-		err, patch->name, patch->text, change->offset, strcspn(patch->text + change->offset, "\n"));
-}
 
 /* Cuts the next line with its newline off @a rest. */
 static struct ws_str
@@ -334,15 +316,16 @@ static bool
 mismatch(const struct work *w, size_t offset, struct ws_str found, struct ws_err *err)
 {
 	if (found.n == 0) {
-		ws_err_set(err, WS_ERR_CONFIG, "hunk %zu of '%s' does not match: the file ends at line %ju",
-			w->hunk + 1, w->change->path, (uintmax_t)w->line - 1);
+		ws_patch_err(w->patch, offset, err,
+			"hunk %zu of '%s' does not match: the file ends at line %ju", w->hunk + 1,
+			w->change->path, (uintmax_t)w->line - 1);
 	} else {
 		found = ws_str_trim(found);
 		found.n = found.n > 100 ? 100 : found.n;
-		ws_err_set(err, WS_ERR_CONFIG, "hunk %zu of '%s' does not match line %ju, which is '%.*s'",
-			w->hunk + 1, w->change->path, (uintmax_t)w->line, WS_STR_ARGS(found));
+		ws_patch_err(w->patch, offset, err,
+			"hunk %zu of '%s' does not match line %ju, which is '%.*s'", w->hunk + 1,
+			w->change->path, (uintmax_t)w->line, WS_STR_ARGS(found));
 	}
-	ws_err_at(err, w->patch->name, w->patch->text, offset, strcspn(w->patch->text + offset, "\n"));
 	return ws_err_cure(err, "make the patch again for this version of the sources");
 }
 
@@ -410,7 +393,7 @@ ws_patch_apply(const struct ws_patch_file *patch, const struct ws_patch_change *
 	}
 	ws_buf_add(after, w.before.s, w.before.n);
 	if (change->kind == WS_PATCH_DELETES && after->len > 0) {
-		return ws_patch_err(patch, change, err,
+		return ws_patch_err(patch, change->offset, err,
 			"'%s' is deleted, but has lines that the patch does not", change->path);
 	}
 	return true;

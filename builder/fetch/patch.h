@@ -57,8 +57,8 @@ bool ws_patch_parse(const char *name, const char *text, size_t len, struct ws_ar
 bool ws_patch_apply(const struct ws_patch_file *patch, const struct ws_patch_change *change,
 	struct ws_str before, struct ws_buf *after, struct ws_err *err);
 
-/** Sets an error about @a change, at its place in the patch. Returns false. */
-bool ws_patch_err(const struct ws_patch_file *patch, const struct ws_patch_change *change,
-	struct ws_err *err, const char *format, ...) WS_PRINTF(4, 5);
+/** Sets an error at the line at byte @a offset of the patch. Returns false. */
+bool ws_patch_err(const struct ws_patch_file *patch, size_t offset, struct ws_err *err,
+	const char *format, ...) WS_PRINTF(4, 5);
 
 #endif

@@ -6,29 +6,25 @@
 #define FILE_KIND "file"
 #define FILE_TEXT "wheelsmith.file/1\n"
 
-/* 0: no trusted record has it. */
-static uint64_t
-ask_size(struct ws_shared *shared, const char *sha256)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_shared_record record = {.kind = FILE_KIND, .key = sha256};
-	shared->get_records(shared, &record, 1, a);
-	bool says = record.text.len > 0 && record.file_count == 1
-		&& strcmp(record.files[0].digest, sha256) == 0
-		&& record.files[0].size_bytes <= WS_LARGEST_SHARED;
-	ws_buf_release(&record.text);
-	return says ? record.files[0].size_bytes : 0;
-}
-
 bool
 ws_shared_file_get(const struct ws_fetch *fetch, const char *sha256, uint64_t size_bytes)
 {
 	struct ws_shared *shared = fetch->shared;
+	struct ws_shared_file file = {.digest = sha256, .size_bytes = size_bytes};
 	if (!shared) {
 		return false;
 	}
-	struct ws_shared_file file = {
-		.digest = sha256, .size_bytes = size_bytes ? size_bytes : ask_size(shared, sha256)};
+	if (size_bytes == 0) { /* a trusted record has it */
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		struct ws_shared_record record = {.kind = FILE_KIND, .key = sha256};
+		shared->get_records(shared, &record, 1, a);
+		if (record.text.len > 0 && record.file_count == 1
+			&& strcmp(record.files[0].digest, sha256) == 0
+			&& record.files[0].size_bytes <= WS_LARGEST_SHARED) {
+			file.size_bytes = record.files[0].size_bytes;
+		}
+		ws_buf_release(&record.text);
+	}
 	if (file.size_bytes > 0) {
 		shared->get_files(shared, &file, 1);
 	}
@@ -70,22 +66,6 @@ megabytes(const struct ws_tree *tree)
 	return (double)bytes / 1e6;
 }
 
-/* ---- getting ---- */
-
-/* The sizes are not signed. */
-static bool
-fits(const struct ws_tree_entry *entries, size_t count)
-{
-	uint64_t left_bytes = WS_LARGEST_SHARED;
-	for (size_t i = 0; i < count; i++) {
-		if (entries[i].size_bytes > left_bytes) {
-			return false;
-		}
-		left_bytes -= entries[i].size_bytes;
-	}
-	return true;
-}
-
 /* Fetches the listing with the tree's digest. */
 static bool
 get_listing(struct coming *c, const struct ws_shared_record *record)
@@ -106,11 +86,17 @@ get_listing(struct coming *c, const struct ws_shared_record *record)
 	shared->get_files(shared, &file, 1);
 	bool read = file.here && ws_fs_read(file.path, &text, NULL)
 		&& ws_tree_list_read(ws_buf_str(&text), c->a, &entries, &c->tree.count, &digest, &sized);
-	if (!read || !sized || !ws_digest_eq(&digest, &c->tree.digest)
-		|| !fits(entries, c->tree.count)) {
+	if (!read || !sized || !ws_digest_eq(&digest, &c->tree.digest)) {
 		return false;
 	}
 	c->tree.entries = entries;
+	uint64_t left_bytes = WS_LARGEST_SHARED; /* the sizes are not signed */
+	for (size_t i = 0; i < c->tree.count; i++) {
+		if (entries[i].size_bytes > left_bytes) {
+			return false;
+		}
+		left_bytes -= entries[i].size_bytes;
+	}
 	return true;
 }
 
@@ -139,27 +125,6 @@ get_files(const struct coming *c, struct ws_tree_builder *into, struct ws_err *e
 	return here == count;
 }
 
-/* Adds permissions and links. */
-static bool
-complete(const struct coming *c, struct ws_tree_builder *into, struct ws_err *err)
-{
-	bool fine = ws_tree_adopt(into, err);
-	for (size_t i = 0; i < c->tree.count && fine; i++) {
-		const struct ws_tree_entry *entry = &c->tree.entries[i];
-		switch (entry->kind) {
-		case WS_TREE_EXECUTABLE:
-			fine = ws_tree_set_executable(into, entry->path, err);
-			break;
-		case WS_TREE_LINK:
-			fine = ws_tree_add_link(into, entry->path, entry->value, err);
-			break;
-		case WS_TREE_FILE:
-			break;
-		}
-	}
-	return fine;
-}
-
 /* Puts the tree into the store, whole or not at all. A local error is not reported here: the
  * download that follows reports it. */
 static bool
@@ -167,23 +132,20 @@ make(const struct coming *c, struct ws_arena *a, struct ws_tree *tree)
 {
 	struct ws_err ignored = {0};
 	struct ws_tree_builder *into = ws_tree_begin(c->fetch->store, c->tree.name, c->a, &ignored);
-	if (!into || !get_files(c, into, &ignored) || !complete(c, into, &ignored)) {
+	bool fine = into && get_files(c, into, &ignored) && ws_tree_adopt(into, &ignored);
+	for (size_t i = 0; i < c->tree.count && fine; i++) {
+		const struct ws_tree_entry *entry = &c->tree.entries[i];
+		if (entry->kind == WS_TREE_EXECUTABLE) {
+			fine = ws_tree_set_executable(into, entry->path, &ignored);
+		} else if (entry->kind == WS_TREE_LINK) {
+			fine = ws_tree_add_link(into, entry->path, entry->value, &ignored);
+		}
+	}
+	if (!fine) {
 		ws_tree_abandon(into);
 		return false;
 	}
 	return ws_tree_commit(into, a, tree, &ignored) && ws_digest_eq(&tree->digest, &c->tree.digest);
-}
-
-static void
-report(const struct coming *c)
-{
-	struct ws_event event = {
-		.kind = WS_EVENT_KIT_READY,
-		.subject = c->tree.name,
-		.detail = ws_arena_printf(c->a, "%zu files, %.1f MB, from where results are shared",
-			c->tree.count, megabytes(&c->tree)),
-	};
-	ws_events_emit(c->fetch->events, &event);
 }
 
 static bool
@@ -198,7 +160,13 @@ bring(struct coming *c, const struct ws_shared_record *record, struct ws_arena *
 		if (!get_listing(c, record) || !make(c, a, tree)) {
 			return false;
 		}
-		report(c);
+		struct ws_event event = {
+			.kind = WS_EVENT_KIT_READY,
+			.subject = c->tree.name,
+			.detail = ws_arena_printf(c->a, "%zu files, %.1f MB, from where results are shared",
+				c->tree.count, megabytes(&c->tree)),
+		};
+		ws_events_emit(c->fetch->events, &event);
 	}
 	tree->note = c->tree.note ? ws_arena_strdup(a, c->tree.note) : NULL;
 	return ws_tree_remember(c->fetch->store, record->key, tree, NULL);
@@ -220,18 +188,21 @@ ws_shared_tree_get(
 	return came;
 }
 
-/* ---- telling ---- */
-
-static void
-tell(const struct ws_fetch *fetch, const char *key, const struct ws_tree *tree)
+bool
+ws_shared_tree_remember(
+	const struct ws_fetch *fetch, const char *key, const struct ws_tree *tree, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_digest listing;
 	struct ws_shared_file *files = WS_NEW_N(a, struct ws_shared_file, tree->count + 1);
 	size_t count = 1;
+	if (!ws_tree_remember(fetch->store, key, tree, err)) {
+		return false;
+	}
 	files[0].path = ws_arena_printf(a, "%s.list", tree->path);
-	if (!ws_digest_file(files[0].path, &listing, NULL, NULL)) {
-		return;
+	if (!fetch->shared || !fetch->shared->writes
+		|| !ws_digest_file(files[0].path, &listing, NULL, NULL)) {
+		return true;
 	}
 	files[0].digest = listing.hex;
 	for (size_t i = 0; i < tree->count; i++) {
@@ -251,17 +222,5 @@ tell(const struct ws_fetch *fetch, const char *key, const struct ws_tree *tree)
 	ws_tree_memo_write(tree, &record.text);
 	fetch->shared->put(fetch->shared, &record, 1);
 	ws_buf_release(&record.text);
-}
-
-bool
-ws_shared_tree_remember(
-	const struct ws_fetch *fetch, const char *key, const struct ws_tree *tree, struct ws_err *err)
-{
-	if (!ws_tree_remember(fetch->store, key, tree, err)) {
-		return false;
-	}
-	if (fetch->shared && fetch->shared->writes) {
-		tell(fetch, key, tree);
-	}
 	return true;
 }

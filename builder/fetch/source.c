@@ -126,32 +126,8 @@ fetch_archive(struct attempt *t, struct ws_err *err)
 	return ws_cas_open(store, spec->sha256, t->a, err);
 }
 
-/* From an archive's sink to the tree. */
-struct unpacking {
-	struct ws_unpack_sink sink;
-	struct ws_source_tree *into;
-};
-
 static bool
-begin_member(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
-{
-	return ws_source_tree_begin_member(((struct unpacking *)self)->into, member, err);
-}
-
-static bool
-read_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
-{
-	return ws_source_tree_bytes(((struct unpacking *)self)->into, bytes, len, err);
-}
-
-static bool
-end_member(struct ws_unpack_sink *self, struct ws_err *err)
-{
-	return ws_source_tree_end_file(((struct unpacking *)self)->into, err);
-}
-
-static bool
-fill_from_archive(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
+fill_from_archive(struct attempt *t, struct ws_unpack_sink *into, struct ws_err *err)
 {
 	const char *name = spec_name(t->spec, t->a);
 	enum ws_unpack_format format;
@@ -160,12 +136,11 @@ fill_from_archive(struct attempt *t, struct ws_source_tree *into, struct ws_err 
 			err, WS_ERR_CONFIG, "'%s' is not a source archive (.tar.gz, .tar.xz, .zip)", name);
 	}
 	const char *path = fetch_archive(t, err);
-	struct unpacking unpacking = {{NULL, begin_member, read_bytes, end_member}, into};
-	return path && ws_unpack(path, name, format, NULL, &unpacking.sink, err);
+	return path && ws_unpack(path, name, format, NULL, into, err);
 }
 
 static bool
-fill_from_git(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
+fill_from_git(struct attempt *t, struct ws_unpack_sink *into, struct ws_err *err)
 {
 	struct ws_checkout checkout = {
 		.url = t->spec->url,
@@ -183,20 +158,6 @@ fill_from_git(struct attempt *t, struct ws_source_tree *into, struct ws_err *err
 	}
 	t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
 	return true;
-}
-
-static bool
-fill(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
-{
-	switch (t->spec->kind) {
-	case WS_SOURCE_GIT:
-		return fill_from_git(t, into, err);
-	case WS_SOURCE_FOLDER:
-		return ws_folder_copy(t->spec->path, into, err);
-	case WS_SOURCE_SDIST:
-		break;
-	}
-	return fill_from_archive(t, into, err);
 }
 
 static bool
@@ -234,12 +195,15 @@ try_spec(struct attempt *t, struct ws_err *err)
 		.strip = t->spec->kind == WS_SOURCE_SDIST ? t->spec->strip : "",
 		.stop = t->fetch->stop,
 	};
-	struct ws_source_tree *into = ws_source_tree_begin(t->fetch->store, &plan, t->a, err);
+	struct ws_unpack_sink *into = ws_source_tree_begin(t->fetch->store, &plan, t->a, err);
 	if (!into) {
 		return false;
 	}
 	bool was_again = t->is_again;
-	if (!fill(t, into, err)) {
+	bool filled = t->spec->kind == WS_SOURCE_GIT ? fill_from_git(t, into, err)
+		: t->spec->kind == WS_SOURCE_FOLDER      ? ws_folder_copy(t->spec->path, false, into, err)
+												 : fill_from_archive(t, into, err);
+	if (!filled) {
 		ws_source_tree_abandon(into);
 		return t->is_again && !was_again && try_spec(t, err);
 	}
@@ -252,27 +216,20 @@ try_spec(struct attempt *t, struct ws_err *err)
 
 /* ---- patches ---- */
 
-/* A patch that makes the file, whose text ends with a line break. */
-static void
-write_new_file(const struct ws_patch *patch, struct ws_buf *out)
-{
-	size_t lines = 0;
-	for (const char *at = patch->text; *at; at++) {
-		lines += *at == '\n' || !at[1];
-	}
-	ws_buf_printf(out, "--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%zu @@\n", patch->name, lines);
-	for (const char *line = patch->text; *line;) {
-		size_t len = strcspn(line, "\n");
-		ws_buf_printf(out, "+%.*s\n", (int)len, line);
-		line += len + (line[len] == '\n');
-	}
-}
-
 static bool
 read_patch(const struct ws_patch *patch, struct ws_buf *text, struct ws_err *err)
 {
-	if (patch->text) {
-		write_new_file(patch, text);
+	if (patch->text) { /* a patch that makes the file, whose text ends with a line break */
+		size_t lines = 0;
+		for (const char *at = patch->text; *at; at++) {
+			lines += *at == '\n' || !at[1];
+		}
+		ws_buf_printf(text, "--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%zu @@\n", patch->name, lines);
+		for (const char *line = patch->text; *line;) {
+			size_t len = strcspn(line, "\n");
+			ws_buf_printf(text, "+%.*s\n", (int)len, line);
+			line += len + (line[len] == '\n');
+		}
 		return true;
 	}
 	if (!ws_fs_read_at_most(patch->file, PATCH_MOST, text, err)) {
@@ -309,58 +266,6 @@ read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
 	return true;
 }
 
-static bool
-copy_file(struct ws_source_tree *into, const char *path, struct ws_err *err)
-{
-	char chunk[65536];
-	WS_AUTO_FD int fd = ws_fs_open_regular(path, O_NOFOLLOW, NULL, err);
-	ssize_t got = fd < 0 ? -1 : 1;
-	while (got > 0) {
-		got = read(fd, chunk, sizeof(chunk));
-		if (got < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
-		}
-		if (!ws_source_tree_bytes(into, chunk, (size_t)got, err)) {
-			return false;
-		}
-	}
-	return got == 0 && ws_source_tree_end_file(into, err);
-}
-
-static bool
-copy_tree(struct ws_source_tree *into, const struct ws_tree *tree, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct ws_tree_entry *entry = &tree->entries[i];
-		bool link = entry->kind == WS_TREE_LINK;
-		struct ws_member member = {
-			.name = entry->path,
-			.kind = link ? WS_MEMBER_LINK : WS_MEMBER_FILE,
-			.target = link ? entry->value : NULL,
-			.executable = entry->kind == WS_TREE_EXECUTABLE,
-		};
-		if (!ws_source_tree_begin_member(into, &member, err)
-			|| !(link || copy_file(into, ws_path_join(a, tree->path, entry->path, NULL), err))) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Replaces the tree in @a found by a copy with the patches of @a plan. */
-static bool
-copy_patched(const struct ws_fetch *fetch, const struct ws_source_tree_plan *plan,
-	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err)
-{
-	struct ws_source_tree *into = ws_source_tree_begin(fetch->store, plan, a, err);
-	if (!into || !copy_tree(into, &found->tree, err)) {
-		ws_source_tree_abandon(into);
-		return false;
-	}
-	return ws_source_tree_commit(into, a, &found->tree, err);
-}
-
 bool
 ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
 	struct ws_source_found *found, struct ws_err *err)
@@ -382,26 +287,17 @@ ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 		return true;
 	}
 	found->remembered = false;
-	return (read && copy_patched(fetch, &plan, a, found, err)
+	struct ws_unpack_sink *into = read ? ws_source_tree_begin(fetch->store, &plan, a, err) : NULL;
+	if (!into || !ws_folder_copy(found->tree.path, true, into, err)) {
+		ws_source_tree_abandon(into);
+		return ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
+	}
+	return (ws_source_tree_commit(into, a, &found->tree, err)
 			   && ws_tree_remember(fetch->store, key.hex, &found->tree, err))
 		|| ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
 }
 
 /* ---- all of it ---- */
-
-/* Pins are checked once, here, so nothing below handles a source without one. */
-static bool
-check_spec(const struct ws_source_spec *spec, struct ws_err *err)
-{
-	struct ws_digest digest;
-	if (spec->kind == WS_SOURCE_SDIST
-		&& !(spec->sha256 && ws_digest_parse(spec->sha256, &digest)
-			&& ws_digest_is(&digest, spec->sha256))) {
-		return ws_err_set(err, WS_ERR_CONFIG,
-			"a source archive needs its sha256: 64 hexadecimal digits in lower case");
-	}
-	return true;
-}
 
 bool
 ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
@@ -411,9 +307,16 @@ ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	struct ws_err all = {0};
 	for (size_t i = 0; i < wish->spec_count; i++) {
 		struct ws_err one = {0};
-		t.spec = &wish->specs[i];
+		const struct ws_source_spec *spec = t.spec = &wish->specs[i];
+		struct ws_digest digest;
 		t.is_again = false;
-		if (check_spec(t.spec, &one) && try_spec(&t, &one)) {
+		/* Pins are checked once, here, so nothing below handles a source without one. */
+		bool pinned = spec->kind != WS_SOURCE_SDIST
+			|| (spec->sha256 && ws_digest_parse(spec->sha256, &digest)
+				&& ws_digest_is(&digest, spec->sha256))
+			|| ws_err_set(&one, WS_ERR_CONFIG,
+				"a source archive needs its sha256: 64 hexadecimal digits in lower case");
+		if (pinned && try_spec(&t, &one)) {
 			return ws_source_patch(fetch, wish, a, found, err);
 		}
 		if (one.kind != WS_ERR_FETCH) {

@@ -11,7 +11,7 @@
 #ifndef WS_FETCH_SOURCE_TREE_H
 #define WS_FETCH_SOURCE_TREE_H
 
-#include "archive/members.h"
+#include "archive/unpack.h"
 #include "fetch/git.h"
 #include "fetch/patch.h"
 #include "store/ledger.h"
@@ -27,27 +27,20 @@ struct ws_source_tree_plan {
 	struct ws_stop *stop; /**< asked at every piece of a file; NULL: never asked */
 };
 
-struct ws_source_tree;
-
-/** @a plan is borrowed. */
-struct ws_source_tree *ws_source_tree_begin(const struct ws_store *store,
+/**
+ * The sink takes members in the order they come. Folders are not kept: a tree has none of its own.
+ * @a plan is borrowed. NULL on failure.
+ */
+struct ws_unpack_sink *ws_source_tree_begin(const struct ws_store *store,
 	const struct ws_source_tree_plan *plan, struct ws_arena *a, struct ws_err *err);
 
-/** A member in the order it comes. Folders are not kept: a tree has none of its own. */
-bool ws_source_tree_begin_member(
-	struct ws_source_tree *s, const struct ws_member *member, struct ws_err *err);
-bool ws_source_tree_bytes(
-	struct ws_source_tree *s, const void *bytes, size_t len, struct ws_err *err);
-/** After the bytes of a file. */
-bool ws_source_tree_end_file(struct ws_source_tree *s, struct ws_err *err);
-
-/** Patches what was held back and puts the tree in place. @a s is gone afterwards, also on
+/** Patches what was held back and puts the tree in place. @a into is gone afterwards, also on
  * failure. */
 bool ws_source_tree_commit(
-	struct ws_source_tree *s, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
+	struct ws_unpack_sink *into, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 
 /** Gives up. NULL is fine. */
-void ws_source_tree_abandon(struct ws_source_tree *s);
+void ws_source_tree_abandon(struct ws_unpack_sink *into);
 
 /* ---- a local folder as sources ----
  * Copied, because sources must not change while they are compiled; without ".git". The rules of
@@ -59,7 +52,8 @@ void ws_source_tree_abandon(struct ws_source_tree *s);
  */
 bool ws_folder_digest(const char *path, struct ws_ledger *ledger, struct ws_digest *digest);
 
-bool ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err);
+/** @a whole: ".git" too, as in a tree of the store. */
+bool ws_folder_copy(const char *path, bool whole, struct ws_unpack_sink *into, struct ws_err *err);
 
 /* ---- a commit, with the submodules that were chosen, into a source tree ----
  * Walks the objects of the commit and hands files to a source tree; no work tree, no index. The
@@ -82,7 +76,7 @@ struct ws_checkout {
 
 /** Refuses by the rules of archive/members.h, named after member and rule. */
 bool ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout *checkout,
-	struct ws_source_tree *into, struct ws_err *err);
+	struct ws_unpack_sink *into, struct ws_err *err);
 
 /** The tree id of a commit that the store's cache has; asks no server. */
 bool ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char *url,
@@ -96,20 +90,16 @@ struct ws_gitmodule {
 	const char *url;  /**< as written; NULL when the section gives none */
 };
 
-struct ws_gitmodules {
-	struct ws_gitmodule *modules;
-	size_t count;
-};
+typedef WS_VEC(struct ws_gitmodule) ws_gitmodule_list;
 
 /**
  * Parses by git-config(1), "Configuration file, Syntax". Lines that continue on the next one are
  * refused. The errors (WS_ERR_FETCH) name the line.
  */
 bool ws_gitmodules_parse(
-	struct ws_str text, struct ws_arena *a, struct ws_gitmodules *modules, struct ws_err *err);
+	struct ws_str text, struct ws_arena *a, ws_gitmodule_list *modules, struct ws_err *err);
 
 /** The module at this path; NULL when there is none, or more than one. */
-const struct ws_gitmodule *ws_gitmodules_find(
-	const struct ws_gitmodules *modules, const char *path);
+const struct ws_gitmodule *ws_gitmodules_find(const ws_gitmodule_list *modules, const char *path);
 
 #endif

@@ -11,14 +11,14 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_gitmodules modules;
+	ws_gitmodule_list modules;
 	struct ws_err err = {0};
 	struct ws_str text = {ws_arena_copy(a, (const char *)data, size), size};
 	if (!ws_gitmodules_parse(text, a, &modules, &err)) {
 		return 0;
 	}
-	for (size_t i = 0; i < modules.count; i++) {
-		const char *url = modules.modules[i].url;
+	for (size_t i = 0; i < modules.len; i++) {
+		const char *url = modules.at[i].url;
 		char *joined = url ? ws_git_url_join("https://h/group/demo.git", url, a, &err) : NULL;
 		if (!joined || !ws_git_url_check(joined, false, &err)) {
 			continue;

@@ -82,7 +82,7 @@ static bool
 check_out(struct world *w, struct ws_checkout *checkout, struct ws_tree *tree, struct ws_err *err)
 {
 	struct ws_source_tree_plan plan = {.tree = "src-demo-1", .from = checkout->url, .strip = ""};
-	struct ws_source_tree *into = ws_source_tree_begin(&w->store, &plan, w->a, err);
+	struct ws_unpack_sink *into = ws_source_tree_begin(&w->store, &plan, w->a, err);
 	assert_non_null(into);
 	if (!ws_checkout(w->git, &w->store, checkout, into, err)) {
 		ws_source_tree_abandon(into);

@@ -74,13 +74,13 @@ WS_TEST(gitmodules_are_read)
 		"[SubModule \"a \\\"b\\\" \\\\c\"] # comment\n  URL=\"https://h/x;y\" ; comment\n  PATH = "
 		"a  b \n"
 		"  shallow\n\tupdate = \"!rm -rf /\"\n\tdeep.er = 1 \n";
-	struct ws_gitmodules modules;
+	ws_gitmodule_list modules;
 	struct ws_err err = {0};
 	assert_fails(ws_gitmodules_parse(ws_str_of(text), a, &modules, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "line 15 ");
 	struct ws_str most = {text, strlen(text) - strlen("\tdeep.er = 1 \n")};
 	assert_ok(ws_gitmodules_parse(most, a, &modules, &err), err);
-	assert_int_equal(modules.count, 2);
+	assert_int_equal(modules.len, 2);
 	const struct ws_gitmodule *cutlass = ws_gitmodules_find(&modules, "csrc/cutlass");
 	assert_string_equal(cutlass->url, "https://github.com/NVIDIA/cutlass.git");
 	const struct ws_gitmodule *odd = ws_gitmodules_find(&modules, "a  b");
@@ -97,15 +97,15 @@ WS_TEST(gitmodules_that_are_none)
 		"[submodule \"x\"]\npath = \"a", "[submodule \"x\"]\npath = a\\", "path = \\q", "a b = c",
 		"[submodule \"x\\"};
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
-		struct ws_gitmodules modules;
+		ws_gitmodule_list modules;
 		struct ws_err err = {0};
 		bool fine = ws_gitmodules_parse(ws_str_of(bad[i]), a, &modules, &err);
 		if (fine && strcmp(bad[i], "path") != 0) {
 			fail_msg("taken: %s", bad[i]);
 		}
 	}
-	struct ws_gitmodules modules;
+	ws_gitmodule_list modules;
 	struct ws_err err = {0};
 	assert_ok(ws_gitmodules_parse(ws_str_of(""), a, &modules, &err), err);
-	assert_int_equal(modules.count, 0);
+	assert_int_equal(modules.len, 0);
 }
