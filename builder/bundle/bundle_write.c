@@ -24,25 +24,6 @@ struct writing {
 
 /* ---- what is needed ---- */
 
-static bool
-find_product(struct writing *w, struct ws_resolver *resolver, const struct ws_product *product,
-	bool prebuilt, struct ws_err *err)
-{
-	const struct ws_cuda_choice *cuda =
-		product->recipe->extension_count && !prebuilt ? product->point.cuda : NULL;
-	/* A toolkit of this host is not in the store. */
-	if (cuda && cuda->origin == WS_KIT_HOST && ws_map_add(&w->warned, cuda->name, w->a)) {
-		ws_events_warn(w->ctx->events,
-			"CUDA %s is this host's toolkit, which a bundle does not hold: take a kit of archives",
-			cuda->name);
-	}
-	if (!prebuilt) {
-		return ws_resolve_downloads(resolver, product, err);
-	}
-	return ws_resolve_cell_exports(resolver, product, err)
-		&& ws_cas_open(w->ctx->store, product->chosen->sha256, w->a, err);
-}
-
 /* The resolver is a new one: the one that fetched has most of it in mind and asks the store no
  * more. */
 static bool
@@ -58,8 +39,25 @@ find_all(struct writing *w, struct ws_err *err)
 	w->order->store->used = &w->used;
 	for (size_t i = 0; i < supplies->count && done; i++) {
 		const struct ws_supply *supply = &supplies->at[i];
-		done = !ws_supply_is_open(supply)
-			|| find_product(w, resolver, supply->product, ws_supply_is_prebuilt(supply), err);
+		const struct ws_product *product = supply->product;
+		if (!ws_supply_is_open(supply)) {
+			continue;
+		}
+		if (ws_supply_is_prebuilt(supply)) {
+			done = ws_resolve_cell_exports(resolver, product, err)
+				&& ws_cas_open(w->ctx->store, product->chosen->sha256, w->a, err);
+			continue;
+		}
+		const struct ws_cuda_choice *cuda =
+			product->recipe->extension_count ? product->point.cuda : NULL;
+		/* A toolkit of this host is not in the store. */
+		if (cuda && cuda->origin == WS_KIT_HOST && ws_map_add(&w->warned, cuda->name, w->a)) {
+			ws_events_warn(w->ctx->events,
+				"CUDA %s is this host's toolkit, which a bundle does not hold: take a kit of "
+				"archives",
+				cuda->name);
+		}
+		done = ws_resolve_downloads(resolver, product, err);
 	}
 	w->order->store->used = NULL;
 	fetch->offline = was_offline;

@@ -193,18 +193,6 @@ is_prebuilt(const struct ws_cell_result *result)
 	return result->supply && result->supply->kind == WS_SUPPLY_PREBUILT;
 }
 
-/* The version of the wheel itself: a prebuilt wheel has its own label. */
-static const char *
-version_of(const struct ws_cell_result *result, struct ws_arena *a)
-{
-	struct ws_wheel_name name;
-	const char *why;
-	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
-		return name.version.text;
-	}
-	return result->cell->product ? result->cell->product->version : NULL;
-}
-
 /* The Python of a wheel for a marker; NULL: any. Tags that name one: cp311-cp311, and not cp38-abi3
  * or py3-none. */
 static const char *
@@ -243,10 +231,17 @@ row_of(const char *output, const struct ws_cell_result *result, struct ws_arena 
 	static const struct ws_supply none;
 	const struct ws_supply *supply = result->supply ? result->supply : &none;
 	const struct ws_torch_choice *torch = result->cell->point.torch;
+	const struct ws_product *product = result->cell->product;
+	struct ws_wheel_name name;
+	const char *why;
+	/* A prebuilt wheel has a label of its own. */
+	bool named = is_prebuilt(result) && ws_wheel_name_parse(supply->wheel, a, &name, &why);
 	struct cell_row row = {
 		.record = {.cell = result->cell->name,
 			.package = result->cell->recipe->name,
-			.version = version_of(result, a),
+			.version = named ? name.version.text
+				: product    ? product->version
+							 : NULL,
 			.wheel = supply->wheel,
 			.size = supply->wheel_bytes},
 		.decision = ws_cell_state_name(result),
@@ -273,7 +268,7 @@ row_of(const char *output, const struct ws_cell_result *result, struct ws_arena 
 		row.record.python = python_of(result, a);
 		if (is_prebuilt(result)) {
 			/* The torch that it was judged for; METADATA may name another one, or none. */
-			bool bound = result->cell->product->binding < WS_BINDING_C_ABI && torch;
+			bool bound = product->binding < WS_BINDING_C_ABI && torch;
 			row.record.torch = bound ? torch->version.text : NULL;
 			row.record.metadata_version = metadata_version_of(output, supply->wheel, a);
 		}

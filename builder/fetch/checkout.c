@@ -293,10 +293,11 @@ give_submodule(struct walk *w, const struct level *l, const struct ws_git_entry 
 {
 	size_t which = 0;
 	const struct ws_checkout *checkout = w->checkout;
-	while (which < checkout->submodule_count && strcmp(checkout->submodules[which], path) != 0) {
+	while (which < checkout->spec.submodule_count
+		&& strcmp(checkout->spec.submodules[which], path) != 0) {
 		which++;
 	}
-	if (which == checkout->submodule_count) {
+	if (which == checkout->spec.submodule_count) {
 		return true;
 	}
 	w->brought[which] = true;
@@ -395,12 +396,12 @@ walk_commit(struct walk *w, const char *url, const char *commit, const char *top
 		return false;
 	}
 	bool fine = ws_git_tree(l.repo, commit, tree, err);
-	const char *expected = top[0] ? NULL : w->checkout->tree;
+	const char *expected = top[0] ? NULL : w->checkout->spec.tree;
 	if (fine && expected && strcmp(expected, tree) != 0) {
 		fine = ws_err_set(err, WS_ERR_FETCH, "commit '%s' of '%s' has the tree '%s', not '%s'",
 			commit, url, tree, expected);
 	}
-	if (fine && w->checkout->submodule_count > 0) {
+	if (fine && w->checkout->spec.submodule_count > 0) {
 		fine = read_modules(w, &l, tree, err);
 	}
 	fine = fine && walk_tree(w, &l, tree, top, 0, err);
@@ -421,15 +422,16 @@ ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct walk w = {.git = git, .store = store, .checkout = checkout, .into = into, .a = a};
-	w.members = ws_members_begin(checkout->url, 0, NULL, a);
-	w.brought = WS_NEW_N(a, bool, checkout->submodule_count);
-	if (!walk_commit(&w, checkout->url, checkout->commit, "", checkout->found_tree, err)) {
+	w.members = ws_members_begin(checkout->spec.url, 0, NULL, a);
+	w.brought = WS_NEW_N(a, bool, checkout->spec.submodule_count);
+	if (!walk_commit(
+			&w, checkout->spec.url, checkout->spec.commit, "", checkout->found_tree, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < checkout->submodule_count; i++) {
+	for (size_t i = 0; i < checkout->spec.submodule_count; i++) {
 		if (!w.brought[i]) {
 			return ws_err_set(err, WS_ERR_CONFIG, "commit '%.12s' of '%s' has no submodule '%s'",
-				checkout->commit, checkout->url, checkout->submodules[i]);
+				checkout->spec.commit, checkout->spec.url, checkout->spec.submodules[i]);
 		}
 	}
 	return true;

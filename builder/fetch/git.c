@@ -46,10 +46,14 @@ last_words(void)
 	return quotes_url ? "the URL, or that of the proxy, cannot be used" : last->message;
 }
 
-/* Settings of the process: ignore the host's configuration, limit memory. */
-static bool
-apply_settings(const struct ws_git_config *config)
+struct ws_git *
+ws_git_open(const struct ws_git_config *config, struct ws_arena *a, struct ws_err *err)
 {
+	if (git_libgit2_init() < 0) {
+		ws_err_set(err, WS_ERR_INTERNAL, "libgit2 does not start: %s", last_words());
+		return NULL;
+	}
+	/* Settings of the process: ignore the host's configuration, limit memory. */
 	static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM,
 		GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL};
 	int code = 0;
@@ -73,17 +77,7 @@ apply_settings(const struct ws_git_config *config)
 		code |= git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, folder ? NULL : config->ca_path,
 			folder ? config->ca_path : NULL);
 	}
-	return code == 0;
-}
-
-struct ws_git *
-ws_git_open(const struct ws_git_config *config, struct ws_arena *a, struct ws_err *err)
-{
-	if (git_libgit2_init() < 0) {
-		ws_err_set(err, WS_ERR_INTERNAL, "libgit2 does not start: %s", last_words());
-		return NULL;
-	}
-	if (!apply_settings(config)) {
+	if (code != 0) {
 		ws_err_set(err, WS_ERR_INTERNAL, "libgit2 does not take a setting: %s", last_words());
 		git_libgit2_shutdown();
 		return NULL;
@@ -139,7 +133,7 @@ ws_git_repo_open(struct ws_git *git, const char *path, struct ws_arena *a, struc
 	unsigned flags = GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH;
 	int code = git_repository_open_ext(&repository, path, flags, NULL);
 	bool closed = code < 0 && is_unreadable(code);
-	/* One of these is missing if a run was killed while it made the repository. */
+	/* A run that was killed while it made the repository left some of these out. */
 	static const char *const parts[] = {"HEAD", "objects", "refs", NULL};
 	for (size_t i = 0; i < WS_LEN(parts) && code < 0; i++) {
 		struct stat status;

@@ -2,7 +2,6 @@
  * remembers it. */
 #include "fetch/source.h"
 
-#include "archive/unpack.h"
 #include "base/fs.h"
 #include "fetch/shared_downloads.h"
 #include "fetch/source_tree.h"
@@ -140,27 +139,6 @@ fill_from_archive(struct attempt *t, struct ws_unpack_sink *into, struct ws_err 
 }
 
 static bool
-fill_from_git(struct attempt *t, struct ws_unpack_sink *into, struct ws_err *err)
-{
-	struct ws_checkout checkout = {
-		.url = t->spec->url,
-		.commit = t->spec->commit,
-		.tree = t->spec->tree,
-		.submodules = t->spec->submodules,
-		.submodule_count = t->spec->submodule_count,
-	};
-	if (!t->fetch->git) {
-		return ws_err_set(err, WS_ERR_FETCH, "git is not available");
-	}
-	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, into, err)) {
-		t->is_again = t->is_again || checkout.is_damaged;
-		return false;
-	}
-	t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
-	return true;
-}
-
-static bool
 recall(struct attempt *t, const struct ws_digest *key)
 {
 	if (!recall_plain(t->fetch->store, t->wish, key, t->a, &t->found->tree)
@@ -200,12 +178,22 @@ try_spec(struct attempt *t, struct ws_err *err)
 		return false;
 	}
 	bool was_again = t->is_again;
-	bool filled = t->spec->kind == WS_SOURCE_GIT ? fill_from_git(t, into, err)
-		: t->spec->kind == WS_SOURCE_FOLDER      ? ws_folder_copy(t->spec->path, false, into, err)
-												 : fill_from_archive(t, into, err);
+	struct ws_checkout checkout = {.spec = *t->spec};
+	bool is_git = t->spec->kind == WS_SOURCE_GIT;
+	if (is_git && !t->fetch->git) {
+		ws_source_tree_abandon(into);
+		return ws_err_set(err, WS_ERR_FETCH, "git is not available");
+	}
+	bool filled = is_git ? ws_checkout(t->fetch->git, t->fetch->store, &checkout, into, err)
+		: t->spec->kind == WS_SOURCE_FOLDER ? ws_folder_copy(t->spec->path, false, into, err)
+											: fill_from_archive(t, into, err);
 	if (!filled) {
+		t->is_again = t->is_again || checkout.is_damaged;
 		ws_source_tree_abandon(into);
 		return t->is_again && !was_again && try_spec(t, err);
+	}
+	if (is_git) {
+		t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
 	}
 	if (!ws_source_tree_commit(into, t->a, &t->found->tree, err)) {
 		return false;

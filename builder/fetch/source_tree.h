@@ -14,6 +14,7 @@
 #include "archive/unpack.h"
 #include "fetch/git.h"
 #include "fetch/patch.h"
+#include "model/recipe.h"
 #include "store/ledger.h"
 #include "store/tree.h"
 
@@ -64,11 +65,7 @@ bool ws_folder_copy(const char *path, bool whole, struct ws_unpack_sink *into, s
  * the parent's; those that were not chosen stay empty. */
 
 struct ws_checkout {
-	const char *url;
-	const char *commit;            /**< 40 digits */
-	const char *tree;              /**< tree id it must have; NULL: any */
-	const char *const *submodules; /**< paths to bring, also of submodules in submodules */
-	size_t submodule_count;
+	struct ws_source_spec spec; /**< url, commit, tree, submodules */
 	/* Results. */
 	char found_tree[WS_GIT_ID]; /**< the commit's tree */
 	bool is_damaged;            /**< a cache was, and is removed: once more fetches it anew */

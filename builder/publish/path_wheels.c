@@ -3,8 +3,7 @@
 /* A path that is being filled. */
 struct path {
 	const char *name;
-	struct ws_wheel_label wants;
-	bool by_archs; /* wants.archs count */
+	struct ws_wheel_label wants; /* without archs: of all */
 };
 
 /* A wheel that fits a path. */
@@ -30,7 +29,7 @@ struct making {
 /* ---- which paths there are ---- */
 
 static const char *
-name_of(const struct ws_wheel_label *wants, bool by_archs, struct ws_arena *a)
+name_of(const struct ws_wheel_label *wants, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
 	ws_buf_puts(&b, "cu");
@@ -47,7 +46,7 @@ name_of(const struct ws_wheel_label *wants, bool by_archs, struct ws_arena *a)
 		ws_buf_puts(&b, c == wants->torch_cuda ? "-tcu" : "");
 		ws_buf_add(&b, c, *c != '.');
 	}
-	if (by_archs) {
+	if (wants->archs.count > 0) {
 		const char *label = ws_arch_set_label(&wants->archs, a);
 		ws_buf_printf(&b, "-sm%s", label + strlen("sm."));
 	}
@@ -55,11 +54,12 @@ name_of(const struct ws_wheel_label *wants, bool by_archs, struct ws_arena *a)
 }
 
 static void
-add_path(struct making *m, const struct ws_wheel_label *wants, bool by_archs)
+add_path(struct making *m, struct ws_wheel_label wants, struct ws_arch_set archs)
 {
-	const char *name = name_of(wants, by_archs, m->a);
+	wants.archs = archs;
+	const char *name = name_of(&wants, m->a);
 	if (ws_map_add(&m->names, name, m->a)) {
-		*ws_vec_push(&m->paths, m->a) = (struct path){name, *wants, by_archs};
+		*ws_vec_push(&m->paths, m->a) = (struct path){name, wants};
 	}
 }
 
@@ -143,7 +143,7 @@ add_candidate(const struct making *m, const struct path *path, const struct ws_i
 	for (size_t i = 0; i < entry->place_count || i == 0; i++) {
 		const struct ws_wheel_label *place = entry->place_count ? &entry->places[i] : NULL;
 		unsigned rank = rank_of(entry->kind, place, &path->wants, m->a);
-		bool by_archs = path->by_archs && place && place->archs.count > 0;
+		bool by_archs = path->wants.archs.count > 0 && place && place->archs.count > 0;
 		int fit = by_archs ? fit_of(&place->archs, &path->wants.archs) : 1;
 		if (fit > 0 && (rank > best.rank || (rank == best.rank && fit > best.fit))) {
 			best = (struct candidate){
@@ -201,7 +201,7 @@ cmp_candidates(const void *x, const void *y, void *arena)
 }
 
 static void
-choose(const struct making *m, const struct path *path, candidates *found, entries *chosen)
+choose(const struct making *m, bool by_archs, candidates *found, entries *chosen)
 {
 	uint64_t answered = 0;
 	if (found->len > 0) {
@@ -211,7 +211,7 @@ choose(const struct making *m, const struct path *path, candidates *found, entri
 		const struct candidate *c = &found->at[i];
 		bool open = !(c->entry->pythons & answered);
 		/* Another one was published before it, or together with it. */
-		for (size_t j = 0; j < found->len && open && !path->by_archs; j++) {
+		for (size_t j = 0; j < found->len && open && !by_archs; j++) {
 			open = !differ_in_archs(c, &found->at[j])
 				|| strcmp(found->at[j].entry->uploaded, c->entry->uploaded) > 0;
 		}
@@ -239,18 +239,14 @@ add_arch_paths(struct making *m, const struct path *path, const candidates *foun
 		bool differs = false;
 		for (size_t j = 0; archs && j < archs->count; j++) {
 			struct ws_arch *one = WS_NEW(m->a, struct ws_arch);
-			struct ws_wheel_label wants = path->wants;
 			*one = (struct ws_arch){.number = archs->at[j].number};
-			wants.archs = (struct ws_arch_set){one, 1};
-			add_path(m, &wants, true);
+			add_path(m, path->wants, (struct ws_arch_set){one, 1});
 		}
 		for (size_t j = 0; j < found->len && !differs; j++) {
 			differs = differ_in_archs(&found->at[i], &found->at[j]);
 		}
 		if (differs) {
-			struct ws_wheel_label wants = path->wants;
-			wants.archs = *archs;
-			add_path(m, &wants, true);
+			add_path(m, path->wants, *archs);
 		}
 	}
 }
@@ -259,16 +255,17 @@ static struct ws_index_path
 fill(struct making *m, struct path path)
 {
 	entries chosen = {0};
+	bool by_archs = path.wants.archs.count > 0;
 	for (size_t from = 0, to; from < m->catalog->entries.len; from = to) {
 		to = end_of_release(m->catalog, from);
 		candidates found = {0};
 		for (size_t i = from; i < to; i++) {
 			add_candidate(m, &path, &m->catalog->entries.at[i], &found);
 		}
-		if (!path.by_archs) {
+		if (!by_archs) {
 			add_arch_paths(m, &path, &found);
 		}
-		choose(m, &path, &found, &chosen);
+		choose(m, by_archs, &found, &chosen);
 	}
 	if (chosen.len > 0) {
 		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
@@ -291,7 +288,7 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 		const struct ws_index_entry *entry = &catalog->entries.at[i];
 		for (size_t j = 0; j < entry->place_count; j++) {
 			if (entry->places[j].cuda && entry->kind != WS_INDEX_UNPLACED) {
-				add_path(&m, &entry->places[j], false);
+				add_path(&m, entry->places[j], (struct ws_arch_set){0});
 			}
 		}
 	}
@@ -311,7 +308,6 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 static void
 choose_labelled(const struct making *m, size_t from, size_t to, const char *label, entries *chosen)
 {
-	static const struct path own = {.by_archs = true}; /* a label implies the architectures */
 	candidates found = {0};
 	for (size_t i = from; i < to; i++) {
 		const struct ws_index_entry *entry = &m->catalog->entries.at[i];
@@ -322,7 +318,7 @@ choose_labelled(const struct making *m, size_t from, size_t to, const char *labe
 			*ws_vec_push(&found, m->a) = (struct candidate){.entry = entry, .place = place};
 		}
 	}
-	choose(m, &own, &found, chosen);
+	choose(m, true, &found, chosen); /* a label implies the architectures */
 }
 
 struct ws_index_path

@@ -81,7 +81,8 @@ reopen(struct world *w)
 static bool
 check_out(struct world *w, struct ws_checkout *checkout, struct ws_tree *tree, struct ws_err *err)
 {
-	struct ws_source_tree_plan plan = {.tree = "src-demo-1", .from = checkout->url, .strip = ""};
+	struct ws_source_tree_plan plan = {
+		.tree = "src-demo-1", .from = checkout->spec.url, .strip = ""};
 	struct ws_unpack_sink *into = ws_source_tree_begin(&w->store, &plan, w->a, err);
 	assert_non_null(into);
 	if (!ws_checkout(w->git, &w->store, checkout, into, err)) {
@@ -97,7 +98,7 @@ static struct ws_checkout
 wanted(const struct world *w, const char *path, const char *id)
 {
 	return (struct ws_checkout){
-		.url = ws_git_served_url(&w->s, path), .commit = ws_git_served_id(&w->s, id)};
+		.spec = {.url = ws_git_served_url(&w->s, path), .commit = ws_git_served_id(&w->s, id)}};
 }
 
 static void
@@ -142,9 +143,9 @@ WS_TEST(a_commit_with_one_submodule_of_two)
 	AUTO_WORLD struct world w = make_world(a);
 	const char *const submodules[] = {"csrc/cut", "csrc/cut/deep/er"};
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.tree = ws_git_served_id(&w.s, "first-tree");
-	checkout.submodules = submodules;
-	checkout.submodule_count = 2;
+	checkout.spec.tree = ws_git_served_id(&w.s, "first-tree");
+	checkout.spec.submodules = submodules;
+	checkout.spec.submodule_count = 2;
 	struct ws_tree tree;
 	struct ws_err err = {0};
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
@@ -152,7 +153,7 @@ WS_TEST(a_commit_with_one_submodule_of_two)
 		"f .gitattributes\nf .gitmodules\nf a.c\nf big.bin\nf csrc/b.cu\n"
 		"f csrc/cut/.gitmodules\nf csrc/cut/deep/er/d.h\nf csrc/cut/include/cut.h\nl l\n"
 		"x tool.sh\nf version.txt\nf x.dat\n");
-	assert_string_equal(checkout.found_tree, checkout.tree);
+	assert_string_equal(checkout.found_tree, checkout.spec.tree);
 	/* Attributes and the person's configuration change nothing. */
 	assert_file(&tree, "version.txt", "$Format:%H$\n", a);
 	assert_file(&tree, "a.c", "int a; // $Id$\n", a);
@@ -205,7 +206,7 @@ WS_TEST(every_way_to_a_commit)
 	checkout = wanted(&w, "plain/demo", "dangling");
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "has no commit");
-	assert_contains(err.text, checkout.commit);
+	assert_contains(err.text, checkout.spec.commit);
 	assert_contains(err.cure, "put a tag on it");
 }
 
@@ -215,10 +216,10 @@ WS_TEST(a_tree_id_that_differs_is_refused)
 	struct ws_tree tree;
 	struct ws_err err = {0};
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.tree = ws_git_served_id(&w.s, "tip-tree");
+	checkout.spec.tree = ws_git_served_id(&w.s, "tip-tree");
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, ws_git_served_id(&w.s, "first-tree"));
-	assert_contains(err.text, checkout.tree);
+	assert_contains(err.text, checkout.spec.tree);
 }
 
 WS_TEST(only_full_ids_are_commits)
@@ -230,7 +231,7 @@ WS_TEST(only_full_ids_are_commits)
 		struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
 		struct ws_tree tree;
 		struct ws_err err = {0};
-		checkout.commit = bad[i];
+		checkout.spec.commit = bad[i];
 		assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);
 		assert_contains(err.text, "is not a commit");
 	}
@@ -280,7 +281,7 @@ WS_TEST(certificates_are_checked)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.url = ws_arena_printf(a, "https://localhost:%u/plain/demo.git", w.s.tls);
+	checkout.spec.url = ws_arena_printf(a, "https://localhost:%u/plain/demo.git", w.s.tls);
 	struct ws_tree tree;
 	struct ws_err err = {0};
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
@@ -289,7 +290,7 @@ WS_TEST(certificates_are_checked)
 	reopen(&w);
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
 	/* A trusted certificate for a wrong name. */
-	checkout.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
+	checkout.spec.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
 	assert_int_equal(ws_git_served_count(&w.s, "GET"), 1);
 }
@@ -427,14 +428,14 @@ WS_TEST(hostile_submodules_are_refused)
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		struct ws_checkout checkout =
 			wanted(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
-		checkout.submodules = submodules;
-		checkout.submodule_count = 1;
+		checkout.spec.submodules = submodules;
+		checkout.spec.submodule_count = 1;
 		struct ws_tree tree;
 		struct ws_err err = {0};
 		assert_false(check_out(&w, &checkout, &tree, &err));
 		assert_contains(err.text, cases[i].text);
 		/* If it is not chosen, its folder stays empty and its URL is not read. */
-		checkout.submodule_count = 0;
+		checkout.spec.submodule_count = 0;
 		assert_ok(check_out(&w, &checkout, &tree, &err), err);
 	}
 }
@@ -442,7 +443,7 @@ WS_TEST(hostile_submodules_are_refused)
 static const char *
 cache_of(const struct world *w, const struct ws_checkout *checkout)
 {
-	struct ws_digest digest = ws_digest_bytes(checkout->url, strlen(checkout->url));
+	struct ws_digest digest = ws_digest_bytes(checkout->spec.url, strlen(checkout->spec.url));
 	return ws_arena_printf(w->a, "%s/git/demo-%.16s", w->store.path, digest.hex);
 }
 
@@ -541,7 +542,7 @@ WS_TEST(local_repositories_only_when_allowed)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.url = ws_arena_printf(a, "file://%s/demo.git", w.s.dir);
+	checkout.spec.url = ws_arena_printf(a, "file://%s/demo.git", w.s.dir);
 	struct ws_tree tree;
 	struct ws_err err = {0};
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);

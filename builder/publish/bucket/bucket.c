@@ -20,12 +20,19 @@ struct asking {
 	struct ws_body body;
 	struct ws_buf text, refusal;
 	size_t limit;
+	bool hashes; /* its bytes are hashed and not kept */
+	struct ws_hasher *hasher;
 };
 
 static enum ws_begin
 begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
 {
-	ws_buf_clear(&((struct asking *)request)->text);
+	struct asking *x = (struct asking *)request;
+	ws_buf_clear(&x->text);
+	if (x->hashes) {
+		ws_hasher_drop(x->hasher);
+		x->hasher = ws_hasher_make();
+	}
 	return WS_BEGIN_GO;
 }
 
@@ -33,6 +40,10 @@ static bool
 on_bytes(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct asking *x = (struct asking *)request;
+	if (x->hashes) {
+		ws_hasher_add(x->hasher, bytes, len);
+		return true;
+	}
 	if (len > x->limit - x->text.len) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is longer than %zu bytes, which is unexpected",
 			request->subject, x->limit);
@@ -212,49 +223,23 @@ prepare_put(
 	return true;
 }
 
-/* An object that is read and hashed. */
-struct comparing {
-	struct asking x; /* first */
-	struct ws_hasher *hasher;
-};
-
-static enum ws_begin
-begin_comparing(struct ws_request *request, struct ws_err *err WS_UNUSED)
-{
-	struct comparing *c = (struct comparing *)request;
-	ws_hasher_drop(c->hasher);
-	c->hasher = ws_hasher_make();
-	return WS_BEGIN_GO;
-}
-
-static bool
-on_compared_bytes(
-	struct ws_request *request, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
-{
-	ws_hasher_add(((struct comparing *)request)->hasher, bytes, len);
-	return true;
-}
-
 /* Compares an object with the one in the store, which is not held in memory: DONE if both are the
  * same, REFUSED if not, or if there is none (@a there). */
 static enum ws_put
 compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, bool *there,
 	struct ws_err *err)
 {
-	struct comparing c = {.hasher = NULL};
+	AUTO_ASKING struct asking x;
 	struct ws_digest own;
 	uint64_t size;
-	prepare(b, &c.x, NULL, object->key, NULL, EMPTY);
-	c.x.request.begin = begin_comparing;
-	c.x.request.body = on_compared_bytes;
 	struct ws_err why = {0};
-	bool read = run(b, &c.x, 1, &why);
-	bool none = !read && is_missing(&c.x);
-	struct ws_digest found = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
-	memcpy(etag, c.x.request.reply.etag, WS_ETAG_BYTES);
-	release(&c.x);
-	*there = !none;
-	if (none) {
+	prepare(b, &x, NULL, object->key, NULL, EMPTY);
+	x.hashes = true;
+	bool read = run(b, &x, 1, &why);
+	struct ws_digest found = ws_hasher_finish(x.hasher ? x.hasher : ws_hasher_make());
+	memcpy(etag, x.request.reply.etag, WS_ETAG_BYTES);
+	*there = read || !is_missing(&x);
+	if (!*there) {
 		return WS_PUT_REFUSED;
 	}
 	if (!read) {

@@ -9,27 +9,15 @@
 #define INTERRUPTED "interrupted" /* text of a lock whose holder gave up */
 #define LARGEST ((size_t)1000)
 
-static struct ws_object
-object_of(const char *key, const char *text)
-{
-	return (struct ws_object){key, NULL, "application/octet-stream", "no-store", text};
-}
-
-static enum ws_put
-create(struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
-{
-	const struct ws_object object = object_of(key, text);
-	return ws_bucket_create(lock->b, &object, lock->etag, err);
-}
-
-static enum ws_put
-replace(struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
-{
-	const struct ws_object object = object_of(key, text);
-	return ws_bucket_replace(lock->b, &object, lock->etag, err);
-}
-
 /* ---- what the store can ---- */
+
+static enum ws_put
+put_text(struct ws_publish_lock *lock, const char *key, const char *text, bool is_new,
+	struct ws_err *err)
+{
+	const struct ws_object object = {key, NULL, "application/octet-stream", "no-store", text};
+	return (is_new ? ws_bucket_create : ws_bucket_replace)(lock->b, &object, lock->etag, err);
+}
 
 static bool
 refuse_store(const struct ws_publish_lock *lock, struct ws_err *err)
@@ -42,26 +30,6 @@ refuse_store(const struct ws_publish_lock *lock, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_SYNC, lock->order->target);
 }
 
-/* The first two puts create, the last two replace. The second and the fourth must be refused. */
-static enum ws_put
-try_conditions(struct ws_publish_lock *lock, const char *key, struct ws_err *err)
-{
-	char stale[WS_ETAG_BYTES];
-	enum ws_put put = create(lock, key, "1", err);
-	memcpy(stale, lock->etag, sizeof(stale));
-	for (int step = 2; step <= 4 && put == WS_PUT_DONE; step++) {
-		const char *text = ws_arena_printf(lock->a, "%d", step);
-		if (step == 4) {
-			memcpy(lock->etag, stale, sizeof(stale));
-		}
-		put = step == 2 ? create(lock, key, text, err) : replace(lock, key, text, err);
-		if (step != 3 && put != WS_PUT_FAILED) { /* done, it was not heeded */
-			put = put == WS_PUT_REFUSED ? WS_PUT_DONE : WS_PUT_UNSUPPORTED;
-		}
-	}
-	return put;
-}
-
 bool
 ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err)
 {
@@ -72,7 +40,20 @@ ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err)
 	}
 	lock->name = ws_arena_strdup(lock->a, ws_digest_bytes(random, sizeof(random)).hex);
 	const char *key = ws_arena_printf(lock->a, "%s-%.16s", WS_INDEX_LOCK, lock->name);
-	enum ws_put put = try_conditions(lock, key, err);
+	char stale[WS_ETAG_BYTES];
+	enum ws_put put = put_text(lock, key, "1", true, err);
+	memcpy(stale, lock->etag, sizeof(stale));
+	/* The first two puts create, the last two replace. The second and the fourth must be
+	 * refused. */
+	for (int step = 2; step <= 4 && put == WS_PUT_DONE; step++) {
+		if (step == 4) {
+			memcpy(lock->etag, stale, sizeof(stale));
+		}
+		put = put_text(lock, key, ws_arena_printf(lock->a, "%d", step), step == 2, err);
+		if (step != 3 && put != WS_PUT_FAILED) { /* done, it was not heeded */
+			put = put == WS_PUT_REFUSED ? WS_PUT_DONE : WS_PUT_UNSUPPORTED;
+		}
+	}
 	if (put != WS_PUT_FAILED) {
 		ws_bucket_remove(lock->b, key, &ignored);
 	}
@@ -91,7 +72,7 @@ hold(struct ws_publish_lock *lock, bool is_new, uint64_t bytes, struct ws_err *e
 	lock->renewed_ms = ws_clock_ms();
 	const char *text =
 		ws_arena_printf(lock->a, "%s %u %u\n", lock->name, ++lock->renewals, lock->allowance_s);
-	return (is_new ? create : replace)(lock, WS_INDEX_LOCK, text, err);
+	return put_text(lock, WS_INDEX_LOCK, text, is_new, err);
 }
 
 bool
@@ -175,7 +156,8 @@ ws_publish_lock_release(struct ws_publish_lock *lock, bool whole)
 	struct ws_stored now = {.there = false};
 	struct ws_err ignored = {0};
 	const char *text = ws_arena_printf(lock->a, INTERRUPTED " %s\n", lock->name);
-	const struct ws_object mark = object_of(WS_INDEX_LOCK, text);
+	const struct ws_object mark = {
+		WS_INDEX_LOCK, NULL, "application/octet-stream", "no-store", text};
 	if (!whole && lock->lost) { /* also in the lock of a successor: its pages may mix with ours */
 		ws_bucket_put(lock->b, &mark, &ignored);
 	} else if (!whole) {

@@ -40,22 +40,6 @@ write_here(struct storing *s, const char *name, const struct ws_buf *text, struc
 			ws_path_join(s->a, folder, name, NULL), ws_buf_text(text), text->len, 0644, err);
 }
 
-/* "2026-11-21.1"; becomes the name of a folder. */
-static bool
-read_snapshot(struct storing *s, struct ws_err *err)
-{
-	struct ws_json_doc doc;
-	const struct ws_buf *text = &s->manifest.text;
-	if (!ws_json_parse(
-			WS_INDEX_MANIFEST, ws_buf_text(text), text->len, WS_JSON_STRICT, s->a, &doc, err)) {
-		return false;
-	}
-	s->snapshot = ws_json_text(doc.root, "snapshot");
-	return (s->snapshot && s->snapshot[strspn(s->snapshot, "0123456789-.")] == '\0'
-			   && ws_path_is_inside(s->snapshot))
-		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' names no snapshot", WS_INDEX_MANIFEST);
-}
-
 static bool
 is_same(const struct ws_stored *x, const struct ws_stored *y)
 {
@@ -86,6 +70,7 @@ fetch_index(struct storing *s, struct ws_err *err)
 	const struct ws_sign_key *trust = s->order->trust ? s->order->trust : s->order->key;
 	struct ws_index_folder t;
 	struct ws_index_manifest manifest;
+	struct ws_json_doc doc;
 	bool there;
 	bool done = ws_fs_mkdirs(s->work, err) && fetch(s, WS_INDEX_MANIFEST, &s->manifest, err)
 		&& fetch(s, WS_INDEX_LOCK, &lock, err)
@@ -95,7 +80,16 @@ fetch_index(struct storing *s, struct ws_err *err)
 	if (!done || !s->manifest.there) {
 		return done;
 	}
-	if (!read_snapshot(s, err) || !write_here(s, WS_INDEX_MANIFEST, &s->manifest.text, err)
+	if (!ws_json_parse(WS_INDEX_MANIFEST, ws_buf_text(&s->manifest.text), s->manifest.text.len,
+			WS_JSON_STRICT, s->a, &doc, err)) {
+		return false;
+	}
+	/* "2026-11-21.1"; becomes the name of a folder. */
+	const char *name = s->snapshot = ws_json_text(doc.root, "snapshot");
+	if (!name || name[strspn(name, "0123456789-.")] || !ws_path_is_inside(name)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' names no snapshot", WS_INDEX_MANIFEST);
+	}
+	if (!write_here(s, WS_INDEX_MANIFEST, &s->manifest.text, err)
 		|| !fetch_list(s, WS_INDEX_SIGNATURE, &there, err)
 		|| !fetch_list(s, "index.json", &there, err)) {
 		return false;
@@ -275,27 +269,6 @@ put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 	return done;
 }
 
-static bool
-publish_once(struct storing *s, struct ws_index_outcome *outcome, bool *again, struct ws_err *err)
-{
-	struct ws_index_order here = *s->order;
-	here.target = s->work;
-	here.wait = NULL;
-	here.only_visible = true;
-	*again = false;
-	if (!fetch_index(s, err)) {
-		return false;
-	}
-	here.rewrite = s->all;
-	if (!ws_index_publish(&here, s->a, outcome, err)) {
-		return false;
-	}
-	outcome->new_pages = 0;
-	return !outcome->changed
-		|| (ws_publish_lock_try_store(s->lock, err) && put_files(s, err)
-			&& put_index(s, &outcome->new_pages, again, err));
-}
-
 bool
 ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *order,
 	const char *work, struct ws_arena *a, struct ws_index_outcome *outcome, struct ws_err *err)
@@ -304,8 +277,20 @@ ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *
 	for (unsigned round = 1; done && again; round++) {
 		struct ws_publish_lock lock = {.b = b, .order = order, .a = a};
 		struct storing s = {.b = b, .order = order, .lock = &lock, .a = a};
+		struct ws_index_order here = *order;
 		s.work = ws_path_join(a, work, ws_arena_printf(a, "%u", round), NULL);
-		done = publish_once(&s, outcome, &again, err);
+		here.target = s.work;
+		here.wait = NULL;
+		here.only_visible = true;
+		again = false;
+		done = fetch_index(&s, err);
+		here.rewrite = s.all;
+		done = done && ws_index_publish(&here, a, outcome, err);
+		outcome->new_pages = 0;
+		if (done && outcome->changed) {
+			done = ws_publish_lock_try_store(&lock, err) && put_files(&s, err)
+				&& put_index(&s, &outcome->new_pages, &again, err);
+		}
 		ws_buf_release(&s.manifest.text);
 	}
 	return done || ws_index_err(err);

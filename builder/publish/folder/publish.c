@@ -51,11 +51,26 @@ refuse_lists(const struct ws_publishing *p, struct ws_err *err)
 }
 
 static bool
-check_signed(struct ws_publishing *p, bool *fresh, struct ws_err *err)
+open_index(struct ws_publishing *p, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	const struct ws_sign_key *trust = o->trust ? o->trust : o->key;
 	struct ws_index_manifest manifest;
+	bool make = o->source_count > 0 || o->only_visible;
+	if (!ws_index_folder_open(o->target, make, o->stop, o->wait, o->self, p->a, &p->target, err)
+		|| !ws_index_folder_check_current(&p->target, err)) {
+		return false;
+	}
+	if (!p->target.current) {
+		return true;
+	}
+	if (!ws_index_catalog_read(
+			ws_index_folder_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
+		return refuse_lists(p, err);
+	}
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		note(p, &p->catalog.entries.at[i]);
+	}
 	if (!ws_index_lists_read(&p->target, trust, &manifest, err)) {
 		return false;
 	}
@@ -78,33 +93,10 @@ check_signed(struct ws_publishing *p, bool *fresh, struct ws_err *err)
 	/* A signature is renewed in the second half of its lifetime. */
 	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);
 	struct ws_digest id = o->key ? ws_sign_key_id(o->key) : (struct ws_digest){""};
-	*fresh = !o->key
-		|| (manifest.is_signed && manifest.key && ws_digest_is(&id, manifest.key)
-			&& manifest.expires && strcmp(manifest.expires, half) > 0);
+	p->edited = o->key
+		&& !(manifest.is_signed && ws_same(manifest.key, id.hex) && manifest.expires
+			&& strcmp(manifest.expires, half) > 0);
 	return true;
-}
-
-static bool
-open_index(struct ws_publishing *p, bool *fresh, struct ws_err *err)
-{
-	const struct ws_index_order *o = p->order;
-	bool make = o->source_count > 0 || o->only_visible;
-	*fresh = true;
-	if (!ws_index_folder_open(o->target, make, o->stop, o->wait, o->self, p->a, &p->target, err)
-		|| !ws_index_folder_check_current(&p->target, err)) {
-		return false;
-	}
-	if (!p->target.current) {
-		return true;
-	}
-	if (!ws_index_catalog_read(
-			ws_index_folder_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
-		return refuse_lists(p, err);
-	}
-	for (size_t i = 0; i < p->catalog.entries.len; i++) {
-		note(p, &p->catalog.entries.at[i]);
-	}
-	return check_signed(p, fresh, err);
 }
 
 /* ---- wheels that come ---- */
@@ -116,6 +108,18 @@ refuse_content(const char *file, const char *there, const char *now, struct ws_e
 		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)", file,
 		there, now);
 	return ws_err_cure(err, "published files are immutable: use another version or build tag");
+}
+
+static bool
+move_away(struct ws_publishing *p, const char *file, struct ws_err *err)
+{
+	const char *below = ws_path_join(p->a, "files", file, NULL);
+	const char *path = ws_path_join(p->a, p->order->target, below, NULL);
+	if (!ws_fs_exists(path) && !ws_fs_is_link(path)) {
+		return true;
+	}
+	p->outcome->strays++;
+	return ws_index_stray_move(&p->target, below, err);
 }
 
 /* An unlisted file in files/: of an abandoned snapshot, or of a publisher that died. */
@@ -136,8 +140,7 @@ check_left(struct ws_publishing *p, const struct ws_index_arrival *wheel, struct
 	if (!ws_index_is_stray_file(&p->target, &p->catalog, wheel->file)) {
 		return refuse_content(wheel->file, digest.hex, wheel->sha256, err);
 	}
-	p->outcome->strays++;
-	return ws_index_stray_move(&p->target, path + strlen(p->target.path) + 1, err);
+	return move_away(p, wheel->file, err);
 }
 
 /* Writes METADATA beside the wheel; not visible yet. */
@@ -220,18 +223,6 @@ copy_in(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *
 	}
 	wheel->path = copy;
 	return true;
-}
-
-static bool
-move_away(struct ws_publishing *p, const char *file, struct ws_err *err)
-{
-	const char *below = ws_path_join(p->a, "files", file, NULL);
-	const char *path = ws_path_join(p->a, p->order->target, below, NULL);
-	if (!ws_fs_exists(path) && !ws_fs_is_link(path)) {
-		return true;
-	}
-	p->outcome->strays++;
-	return ws_index_stray_move(&p->target, below, err);
 }
 
 /* A wheel that is published: restores it from the same bytes if it is damaged or missing. */
@@ -382,7 +373,6 @@ publish(struct ws_publishing *p, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	struct ws_index_source *sources = WS_NEW_N(p->a, struct ws_index_source, o->source_count);
-	bool fresh;
 	for (size_t i = 0; i < o->source_count; i++) { /* before an empty index is made */
 		if (!ws_index_source_find(o->sources[i], p->a, &sources[i], err)) {
 			return false;
@@ -393,7 +383,7 @@ publish(struct ws_publishing *p, struct ws_err *err)
 			return false;
 		}
 	}
-	if (!open_index(p, &fresh, err)) {
+	if (!open_index(p, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < o->source_count; i++) {
@@ -425,7 +415,7 @@ publish(struct ws_publishing *p, struct ws_err *err)
 	}
 	p->outcome->strays += strays;
 	bool changes = p->outcome->added > 0 || p->outcome->restored > 0 || p->outcome->variants > 0
-		|| p->edited || !fresh || o->rewrite || damaged;
+		|| p->edited || o->rewrite || damaged;
 	if (changes && !ws_index_snapshot_write(p, err)) {
 		return false;
 	}

@@ -19,55 +19,39 @@ put(struct ws_publishing *p, const char *path, struct ws_buf *text, struct ws_er
 
 typedef WS_VEC(struct ws_index_entry) besides;
 
-/* Puts NAME-VERSION-variants.json of one release, once for each spelling of its version. */
+/* Puts NAME-VERSION-variants.json of each release that has variants, once for each spelling of its
+ * version. */
 static bool
-put_release(struct ws_publishing *p, const char *folder,
-	const struct ws_index_entry *const *entries, size_t count, besides *beside, struct ws_err *err)
+put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_package_page *page,
+	besides *beside, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_map spellings = {0};
-	const char *uploaded = entries[0]->uploaded;
-	for (size_t i = 1; i < count; i++) {
-		uploaded = strcmp(entries[i]->uploaded, uploaded) > 0 ? entries[i]->uploaded : uploaded;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const char *version = entries[i]->name.version.text;
-		if (!ws_map_add(&spellings, version, p->a)) {
+	struct ws_map names = {0};
+	const struct ws_index_entry **release =
+		WS_NEW_N(p->a, const struct ws_index_entry *, page->count);
+	for (size_t i = 0; i < page->count; i++) {
+		const struct ws_index_entry *entry = page->entries[i];
+		const char *uploaded = entry->uploaded;
+		size_t count = 0;
+		const char *name = ws_arena_printf(p->a, "%s-%s-variants.json",
+			ws_package_file_part(entry->name.distribution, p->a), entry->name.version.text);
+		if (!entry->variant || !ws_map_add(&names, name, p->a)) {
 			continue;
 		}
-		const char *name = ws_arena_printf(p->a, "%s-%s-variants.json",
-			ws_package_file_part(entries[i]->name.distribution, p->a), version);
-		ws_variant_json(entries, count, p->a, &text);
+		for (size_t j = 0; j < page->count; j++) {
+			const struct ws_index_entry *other = page->entries[j];
+			if (other->variant
+				&& ws_version_cmp_public(&other->name.version, &entry->name.version) == 0) {
+				release[count++] = other;
+				uploaded = strcmp(other->uploaded, uploaded) > 0 ? other->uploaded : uploaded;
+			}
+		}
+		ws_variant_json(release, count, p->a, &text);
 		*ws_vec_push(beside, p->a) = (struct ws_index_entry){.file = name,
 			.sha256 = ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
 			.size_bytes = text.len,
 			.uploaded = uploaded};
 		if (!put(p, ws_path_join(p->a, folder, name, NULL), &text, err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Puts the lists of all releases of one package that have variants. */
-static bool
-put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_package_page *page,
-	besides *beside, struct ws_err *err)
-{
-	const struct ws_index_entry **entries =
-		WS_NEW_N(p->a, const struct ws_index_entry *, page->count);
-	size_t count = 0;
-	for (size_t i = 0; i < page->count; i++) {
-		entries[count] = page->entries[i];
-		count += page->entries[i]->variant != NULL;
-	}
-	for (size_t from = 0, to; from < count; from = to) {
-		const struct ws_version *version = &entries[from]->name.version;
-		for (to = from + 1;
-			 to < count && ws_version_cmp_public(&entries[to]->name.version, version) == 0;) {
-			to++;
-		}
-		if (!put_release(p, folder, entries + from, to - from, beside, err)) {
 			return false;
 		}
 	}

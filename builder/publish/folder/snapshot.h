@@ -20,7 +20,7 @@ struct ws_publishing {
 	struct ws_map by_spelling; /**< normalised name -> file name */
 	struct ws_map checks;      /**< GPU checks: sha256 -> reason of the failure, or "" */
 	const char *now;           /**< order->now_us, as text */
-	bool edited;               /**< an existing entry changed */
+	bool edited;               /**< an existing entry changed, or the signature is to be renewed */
 	struct ws_index_outcome *outcome;
 };
 
