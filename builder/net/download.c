@@ -129,9 +129,8 @@ partial_add(struct partial *p, const void *bytes, size_t len, struct ws_err *err
 }
 
 static bool
-partial_land(struct partial *p, const char *path, struct ws_err *err)
+partial_land(struct partial *p, const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	if (fsync(p->fd) < 0 || rename(p->path, path) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
 	}
@@ -185,7 +184,7 @@ finish(struct fetch *f, struct ws_err *err)
 	f->partial.hasher = NULL;
 	file->got_bytes = f->partial.len;
 	if (!has_pin(file) || ws_digest_is(&file->digest, file->sha256)) {
-		return partial_land(&f->partial, file->path, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
+		return partial_land(&f->partial, file->path, f->a, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
 	}
 	if (f->resumed) {
 		/* The older bytes may be wrong; only a file received in one piece is evidence. */
@@ -260,23 +259,18 @@ begin(struct ws_request *request, struct ws_err *err)
 	return WS_BEGIN_GO;
 }
 
-/* A reply to a range request: 206, for exactly the missing bytes, of the same file. */
-static bool
-continues(const struct fetch *f, const struct ws_reply *reply)
-{
-	uint64_t size = f->file->size_bytes ? f->file->size_bytes : UINT64_MAX;
-	const char *etag = ws_reply_strong_etag(reply);
-	return reply->has_range
-		&& ws_reply_is_range(reply, f->partial.len, reply->range_total - 1, size)
-		&& (!etag || f->partial.validator[0] != '"' || strcmp(etag, f->partial.validator) == 0);
-}
-
 static enum ws_answer
 head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct fetch *f = (struct fetch *)request;
 	const struct ws_download *file = f->file;
-	if (reply->status == 416 || (reply->status == 206 && !continues(f, reply))) {
+	/* A reply to a range request: 206, for exactly the missing bytes, of the same file. */
+	const char *etag = ws_reply_strong_etag(reply);
+	bool continues = reply->has_range
+		&& ws_reply_is_range(reply, f->partial.len, reply->range_total - 1,
+			file->size_bytes ? file->size_bytes : UINT64_MAX)
+		&& (!etag || f->partial.validator[0] != '"' || strcmp(etag, f->partial.validator) == 0);
+	if (reply->status == 416 || (reply->status == 206 && !continues)) {
 		f->whole = true;
 		return WS_ANSWER_ANEW;
 	}
@@ -337,30 +331,6 @@ end(struct ws_request *request, struct ws_err *err)
 	return answer;
 }
 
-static void
-prepare(struct fetch *f, struct ws_download *file, struct ws_http *http, struct ws_arena *a)
-{
-	f->file = file;
-	f->a = a;
-	f->partial.fd = -1;
-	const char *name = ws_url_file_name(file->url, a);
-	f->request = (struct ws_request){
-		.url = file->url,
-		.subject = name[0] ? name : ws_path_base(file->path),
-		.begin = begin,
-		.head = head,
-		.body = body,
-		.end = end,
-	};
-	struct ws_url url;
-	bool known = ws_url_parse(file->url, a, &url, NULL);
-	f->progress = (struct ws_progress){
-		.events = ws_http_events(http),
-		.subject = f->request.subject,
-		.from = known ? url.host : NULL,
-	};
-}
-
 static bool
 download(
 	struct ws_http *http, struct ws_download *files, size_t count, bool each, struct ws_err *err)
@@ -369,10 +339,34 @@ download(
 	struct fetch *fetches = WS_NEW_N(a, struct fetch, count);
 	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, count);
 	for (size_t i = 0; i < count; i++) {
-		prepare(&fetches[i], &files[i], http, a);
-		requests[i] = &fetches[i].request;
+		struct fetch *f = &fetches[i];
+		const char *name = ws_url_file_name(files[i].url, a);
+		const char *subject = name[0] ? name : ws_path_base(files[i].path);
+		struct ws_url url;
+		bool known = ws_url_parse(files[i].url, a, &url, NULL);
+		*f = (struct fetch){
+			.request =
+				{
+					.url = files[i].url,
+					.subject = subject,
+					.begin = begin,
+					.head = head,
+					.body = body,
+					.end = end,
+					.failure = each ? &files[i].failure : NULL,
+				},
+			.file = &files[i],
+			.partial.fd = -1,
+			.progress =
+				{
+					.events = ws_http_events(http),
+					.subject = subject,
+					.from = known ? url.host : NULL,
+				},
+			.a = a,
+		};
+		requests[i] = &f->request;
 		files[i].failure = (struct ws_err){0};
-		requests[i]->failure = each ? &files[i].failure : NULL;
 	}
 	struct ws_batch batch = {.requests = requests, .count = count, .each = each};
 	bool ok = ws_http_run(http, &batch, err);

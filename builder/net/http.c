@@ -89,8 +89,7 @@ ws_http_open(const struct ws_http_config *config, struct ws_err *err)
 	c->pause_ms = c->pause_ms ? c->pause_ms : 500;
 	c->longest_wait_s = c->longest_wait_s ? c->longest_wait_s : 120;
 	c->redirects = c->redirects ? c->redirects : 10;
-	struct ws_wire_setup setup = {c->ca_path, c->netrc_path, c->first_byte_ms};
-	if (!(http->wire = ws_wire_open(&setup, err))) {
+	if (!(http->wire = ws_wire_open(c->ca_path, c->netrc_path, c->first_byte_ms, err))) {
 		free(http);
 		return NULL;
 	}
@@ -131,26 +130,11 @@ subject_of(const struct exchange *x)
 	return x->request->subject ? x->request->subject : ws_url_shown(x->request->url, x->run->a);
 }
 
-/* The method GET may be set to forbid redirects. */
-static bool
-is_sending(const struct ws_request *request)
-{
-	return request->method && strcmp(request->method, "GET") != 0;
-}
-
 static void
 explain(const struct exchange *x, struct ws_err *err)
 {
-	struct ws_http_error e = {
-		.subject = subject_of(x),
-		.host = x->hop.host,
-		.had_login = x->transfer.user != NULL,
-		.offline = x->run->http->config.offline,
-		.sending = is_sending(x->request),
-		.attempts = x->request->attempts,
-		.transfer = &x->transfer,
-	};
-	ws_http_error_explain(&e, err);
+	ws_http_error_explain(x->request, subject_of(x), x->hop.host,
+		x->run->http->config.offline ? NULL : &x->transfer, err);
 }
 
 static void
@@ -405,7 +389,7 @@ follow_redirect(struct exchange *x)
 {
 	struct run *run = x->run;
 	struct ws_url next;
-	const char *verb = is_sending(x->request) ? "upload" : "fetch";
+	const char *verb = ws_request_is_sending(x->request) ? "upload" : "fetch";
 	if (++x->redirects > run->http->config.redirects) {
 		return ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects too often", verb,
 			subject_of(x), x->hop.host);
@@ -566,8 +550,9 @@ contain_failure(struct exchange *x)
 }
 
 static void
-start_due(struct run *run)
+turn(struct run *run)
 {
+	const struct ws_http_config *config = &run->http->config;
 	int64_t now = ws_clock_ms();
 	size_t end = run->batch->count;
 	if (run->batch->in_order && end - run->front > run->at_once) {
@@ -581,13 +566,6 @@ start_due(struct run *run)
 			contain_failure(x);
 		}
 	}
-}
-
-static void
-turn(struct run *run)
-{
-	const struct ws_http_config *config = &run->http->config;
-	start_due(run);
 	struct ws_transfer *t = NULL;
 	if (!run->failed && run->left > 0) {
 		t = ws_wire_wait(run->http->wire, config->stop ? config->stop->fd : -1, TICK_MS);
@@ -597,7 +575,7 @@ turn(struct run *run)
 		contain_failure((struct exchange *)t);
 		t = ws_wire_wait(run->http->wire, -1, 0);
 	}
-	int64_t now = ws_clock_ms();
+	now = ws_clock_ms();
 	for (size_t i = 0; i < run->batch->count && !run->failed; i++) {
 		watch_pace(&run->exchanges[i], now);
 		contain_failure(&run->exchanges[i]);

@@ -6,19 +6,17 @@
 #ifndef WS_NET_HTTP_ERROR_H
 #define WS_NET_HTTP_ERROR_H
 
+#include "net/http.h"
 #include "net/wire.h"
 
-struct ws_http_error {
-	const char *subject; /**< a file name, or a URL without its login */
-	const char *host;    /**< the last host */
-	bool had_login;      /**< a known login was sent, not one of netrc */
-	bool sending;        /**< the request was to change something, not to fetch */
-	bool offline;        /**< no request was sent */
-	unsigned attempts;
-	const struct ws_transfer *transfer; /**< the last attempt; NULL when offline */
-};
+/** The request is to change something, not to fetch. GET as its method only forbids redirects. */
+bool ws_request_is_sending(const struct ws_request *request);
 
-/** Sets a WS_ERR_FETCH error. Returns false. */
-bool ws_http_error_explain(const struct ws_http_error *e, struct ws_err *err);
+/**
+ * Sets a WS_ERR_FETCH error and returns false. @a subject: a file name, or a URL without its login.
+ * @a host: the last one. @a t: the last attempt; NULL: no request was sent, the run is offline.
+ */
+bool ws_http_error_explain(const struct ws_request *request, const char *subject, const char *host,
+	const struct ws_transfer *t, struct ws_err *err);
 
 #endif

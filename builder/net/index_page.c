@@ -141,27 +141,6 @@ read_html(struct reading *r, struct ws_str text)
 	htmlFreeParserCtxt(parser);
 }
 
-static void
-read_entry(struct reading *r, const struct ws_json *entry)
-{
-	const char *name = ws_json_text(entry, "filename");
-	const char *address = ws_json_text(entry, "url");
-	if (!name || !address) {
-		return;
-	}
-	const char *why = ws_json_text(entry, "yanked");
-	struct ws_index_file file = {
-		.sha256 = digest_or_nothing(ws_json_text(ws_json_find(entry, "hashes"), "sha256"), r->a),
-		.is_yanked = why || ws_json_is_true(entry, "yanked"),
-		.yanked_why = why ? ws_arena_strdup(r->a, why) : "",
-		.requires_python = requirement(r, ws_json_text(entry, "requires-python")),
-	};
-	if (!ws_json_u64(entry, "size", &file.size_bytes)) {
-		file.size_bytes = 0;
-	}
-	add_file(r, name, address, &file);
-}
-
 static bool
 read_json(struct reading *r, struct ws_str text, struct ws_err *err)
 {
@@ -182,7 +161,23 @@ read_json(struct reading *r, struct ws_str text, struct ws_err *err)
 			ws_url_shown(r->page->url, r->a));
 	}
 	for (WS_JSON_EACH(entry, files)) {
-		read_entry(r, entry);
+		const char *name = ws_json_text(entry, "filename");
+		const char *address = ws_json_text(entry, "url");
+		if (!name || !address) {
+			continue;
+		}
+		const char *why = ws_json_text(entry, "yanked");
+		struct ws_index_file file = {
+			.sha256 =
+				digest_or_nothing(ws_json_text(ws_json_find(entry, "hashes"), "sha256"), r->a),
+			.is_yanked = why || ws_json_is_true(entry, "yanked"),
+			.yanked_why = why ? ws_arena_strdup(r->a, why) : "",
+			.requires_python = requirement(r, ws_json_text(entry, "requires-python")),
+		};
+		if (!ws_json_u64(entry, "size", &file.size_bytes)) {
+			file.size_bytes = 0;
+		}
+		add_file(r, name, address, &file);
 	}
 	return true;
 }

@@ -86,24 +86,6 @@ ask_part(struct tail *t, const char *range, struct ws_err *err)
 	return ok;
 }
 
-/* Some servers do not support "the last N bytes" (object stores behind some mirrors). Then the
- * length comes from a request for the first byte, and the tail is requested by its offset. */
-static bool
-ask_by_offset(struct tail *t, struct ws_err *err)
-{
-	struct ws_range_source *r = t->r;
-	uint64_t wanted = t->wanted;
-	t->wanted = 1;
-	if (!ask_part(t, "0-0", err)) {
-		return false;
-	}
-	t->wanted = r->source.size < wanted ? r->source.size : wanted;
-	char range[48];
-	snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, r->source.size - t->wanted,
-		r->source.size - 1);
-	return ask_part(t, range, err);
-}
-
 static bool read_spans(
 	struct ws_byte_source *source, const struct ws_span *spans, size_t count, struct ws_err *err);
 
@@ -120,7 +102,14 @@ ws_range_source_open(struct ws_http *http, const char *url, uint64_t tail_bytes,
 	snprintf(range, sizeof(range), "-%" PRIu64, tail_bytes);
 	bool ok = ask_part(&t, range, err);
 	if (r->no_ranges) {
-		ok = ask_by_offset(&t, err);
+		/* Some servers do not support "the last N bytes" (object stores behind some mirrors). Then
+		 * the length comes from the first byte, and the tail is requested by its offset. */
+		t.wanted = 1;
+		ok = ask_part(&t, "0-0", err);
+		t.wanted = r->source.size < tail_bytes ? r->source.size : tail_bytes;
+		snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, r->source.size - t.wanted,
+			r->source.size - 1);
+		ok = ok && ask_part(&t, range, err);
 	}
 	uint64_t len = r->source.size < tail_bytes ? r->source.size : tail_bytes;
 	if (ok && (r->tail.len != len || r->tail_offset != r->source.size - len)) {

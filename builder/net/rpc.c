@@ -478,22 +478,6 @@ start_session(struct ws_rpc *rpc)
 	rpc->pinged_ms = 0;
 }
 
-/* Ends all calls that wait for a connection. */
-static void
-end_waiting(struct ws_rpc *rpc, const char *why)
-{
-	struct link waiting;
-	struct stream *s;
-	init_list(&waiting);
-	move_all(&rpc->paused, &waiting);
-	move_all(&rpc->fresh, &waiting);
-	while ((s = waiting.next->of)) {
-		s->call->silent = true;
-		set_status(s, WS_RPC_UNAVAILABLE, why);
-		end_call(rpc, s);
-	}
-}
-
 /* Connects. A server that never answered must accept at once. A server that answered before
  * may be restarting: retry for RECONNECT_MS. */
 static bool
@@ -521,7 +505,16 @@ connect_once(struct ws_rpc *rpc, unsigned timeout_ms)
 	}
 	rpc->lost_ms = 0;
 	rpc->answered = false; /* from now on the server must be there at once */
-	end_waiting(rpc, err.text[0] ? err.text : rpc->why);
+	struct link waiting;   /* ends of these may start others */
+	struct stream *s;
+	init_list(&waiting);
+	move_all(&rpc->paused, &waiting);
+	move_all(&rpc->fresh, &waiting);
+	while ((s = waiting.next->of)) {
+		s->call->silent = true;
+		set_status(s, WS_RPC_UNAVAILABLE, err.text[0] ? err.text : rpc->why);
+		end_call(rpc, s);
+	}
 	return false;
 }
 

@@ -16,13 +16,6 @@ scheme_length(const char *text)
 	return len + 1 + strspn(text + len + 1, "/");
 }
 
-/* A port may be between a host's ':' and the path. */
-static bool
-is_port(const char *text, size_t len)
-{
-	return len > 0 && strspn(text, "0123456789") == len;
-}
-
 /* Start of the host: after the last '@' that can end a login. A raw '/' or '#' in a password
  * makes the host look like "user:secr"; its port is then not a number. */
 static const char *
@@ -39,7 +32,8 @@ skip_login(const char *text, size_t scheme)
 	}
 	const char *colon = authority[0] == '[' ? NULL : memchr(authority, ':', len);
 	const char *later = strrchr(authority, '@');
-	bool host = scheme > 0 && (!colon || is_port(colon + 1, len - (size_t)(colon + 1 - authority)));
+	size_t port = colon ? len - (size_t)(colon + 1 - authority) : 0; /* its length */
+	bool host = scheme > 0 && (!colon || (port > 0 && strspn(colon + 1, "0123456789") == port));
 	return later && !host ? later + 1 : authority;
 }
 

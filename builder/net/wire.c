@@ -27,7 +27,7 @@ struct ws_wire_handle {
 };
 
 struct ws_wire *
-ws_wire_open(const struct ws_wire_setup *setup, struct ws_err *err)
+ws_wire_open(const char *ca_path, const char *netrc_path, unsigned connect_ms, struct ws_err *err)
 {
 	struct ws_wire *w = calloc(1, sizeof(*w));
 	if (!w || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -38,10 +38,10 @@ ws_wire_open(const struct ws_wire_setup *setup, struct ws_err *err)
 	if (!(w->multi = curl_multi_init())) {
 		abort();
 	}
-	w->connect_ms = (long)setup->connect_ms;
-	w->netrc_path = setup->netrc_path ? strdup(setup->netrc_path) : NULL;
-	w->ca_path = setup->ca_path ? strdup(setup->ca_path) : NULL;
-	w->ca_is_folder = setup->ca_path && ws_fs_is_dir(setup->ca_path);
+	w->connect_ms = (long)connect_ms;
+	w->netrc_path = netrc_path ? strdup(netrc_path) : NULL;
+	w->ca_path = ca_path ? strdup(ca_path) : NULL;
+	w->ca_is_folder = ca_path && ws_fs_is_dir(ca_path);
 	return w;
 }
 

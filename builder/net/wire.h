@@ -13,12 +13,6 @@
 
 struct ws_wire;
 
-struct ws_wire_setup {
-	const char *ca_path;    /**< bundle or folder of certificates; NULL: libcurl's own choice */
-	const char *netrc_path; /**< NULL: ~/.netrc */
-	unsigned connect_ms;    /**< name, connection and TLS together */
-};
-
 /** How a transfer ended. */
 enum ws_wire_end {
 	WS_WIRE_RUNNING,
@@ -70,7 +64,10 @@ struct ws_transfer {
 	struct ws_wire_handle *handle; /**< wire.c's; NULL when not started */
 };
 
-struct ws_wire *ws_wire_open(const struct ws_wire_setup *setup, struct ws_err *err);
+/** @a ca_path: bundle or folder of certificates; NULL: libcurl's own choice. @a netrc_path NULL:
+ * ~/.netrc. @a connect_ms: for name, connection and TLS together. */
+struct ws_wire *ws_wire_open(
+	const char *ca_path, const char *netrc_path, unsigned connect_ms, struct ws_err *err);
 
 /** No transfer may be running. NULL is fine. */
 void ws_wire_close(struct ws_wire *w);

@@ -274,21 +274,6 @@ on_end(struct ws_call *call)
 	*ws_vec_push(&r->ended, r->a) = w;
 }
 
-/* Uploads the files of @a own, and the trees and helper that the server lacks. */
-static bool
-upload(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
-{
-	struct ws_directories *trees = &x->actions.trees;
-	struct ws_item *first = trees->items.at + x->trees_put;
-	size_t count = trees->items.len - x->trees_put;
-	if (!ws_cache_put_all(x->cache, first, count, x->name, err)
-		|| !ws_cache_put_all(x->cache, own->items.at, own->items.len, x->name, err)) {
-		return false;
-	}
-	x->trees_put = trees->items.len;
-	return true;
-}
-
 static void
 send_fresh(struct runner *r)
 {
@@ -312,7 +297,16 @@ send_fresh(struct runner *r)
 			fail_job(w, &err);
 		}
 	}
-	bool sent = going.len == 0 || upload(r->x, &own, &err);
+	/* The files of these actions, and the trees and helper that the server lacks. */
+	struct ws_execution *x = r->x;
+	struct ws_directories *trees = &x->actions.trees;
+	size_t count = trees->items.len - x->trees_put;
+	bool sent = going.len == 0
+		|| (ws_cache_put_all(x->cache, trees->items.at + x->trees_put, count, x->name, &err)
+			&& ws_cache_put_all(x->cache, own.items.at, own.items.len, x->name, &err));
+	if (sent && going.len > 0) {
+		x->trees_put = trees->items.len;
+	}
 	for (size_t i = 0; i < going.len; i++) {
 		struct remote_job *w = going.at[i];
 		if (sent) {

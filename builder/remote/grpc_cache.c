@@ -8,15 +8,6 @@
 #define SHA256 1 /* DigestFunction.Value */
 
 static const char *
-name_digest(int32_t function, struct ws_arena *a)
-{
-	static const char *const names[] = {NULL, "SHA-256", "SHA-1", "MD5", "VSO", "SHA-384",
-		"SHA-512", "MurmurHash3", "SHA-256 tree", "BLAKE3"};
-	bool known = function > 0 && function < (int32_t)WS_LEN(names);
-	return known ? names[function] : ws_arena_printf(a, "%d", (int)function);
-}
-
-static const char *
 name_version(const Reapi__SemVer *version, struct ws_arena *a)
 {
 	return version ? ws_arena_printf(a, "%d.%d", (int)version->major, (int)version->minor) : NULL;
@@ -25,12 +16,17 @@ name_version(const Reapi__SemVer *version, struct ws_arena *a)
 static void
 read_cache(const Reapi__CacheCapabilities *cache, struct ws_capabilities *can, struct ws_arena *a)
 {
+	static const char *const names[] = {NULL, "SHA-256", "SHA-1", "MD5", "VSO", "SHA-384",
+		"SHA-512", "MurmurHash3", "SHA-256 tree", "BLAKE3"};
 	const char **digests = WS_NEW_N(a, const char *, cache->n_digest_functions);
 	can->has_cache = true;
 	can->has_sha256 = cache->n_digest_functions == 0;
 	for (size_t i = 0; i < cache->n_digest_functions; i++) {
-		can->has_sha256 = can->has_sha256 || cache->digest_functions[i] == SHA256;
-		digests[i] = name_digest(cache->digest_functions[i], a);
+		int function = cache->digest_functions[i];
+		can->has_sha256 = can->has_sha256 || function == SHA256;
+		digests[i] = function > 0 && function < (int)WS_LEN(names)
+			? names[function]
+			: ws_arena_printf(a, "%d", function);
 	}
 	can->digests = digests;
 	can->digest_count = cache->n_digest_functions;

@@ -206,20 +206,6 @@ take_log(const struct ws_worker_result *files, const ws_item_list *items, const 
 	}
 }
 
-/* A file that this host could not write; NULL: none. */
-static const struct ws_item *
-find_unwritable(
-	const struct ws_worker_result *files, const ws_item_list *items, const struct ws_action *action)
-{
-	for (size_t i = 0; i < action->output_count + 2; i++) {
-		size_t place = i == 0 ? files->report : i == 1 ? files->log : files->outputs[i - 2];
-		if (items->at[place].ours) {
-			return &items->at[place];
-		}
-	}
-	return NULL;
-}
-
 /* WHOLE if there is a report about this action, on a host that may run it. */
 static enum ws_worker_result_state
 read_report(const struct ws_worker_result *files, const ws_item_list *items,
@@ -264,10 +250,14 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 	struct ws_done *done, struct ws_err *err)
 {
 	struct ws_report report;
-	const struct ws_item *kept = find_unwritable(files, items, job->action);
-	if (kept) {
-		ws_err_set(err, WS_ERR_IO, "%s", kept->failure);
-		return WS_WORKER_RESULT_WRONG;
+	for (size_t i = 0; i < job->action->output_count + 2; i++) {
+		const struct ws_item *item = &items->at[i == 0 ? files->report
+				: i == 1                               ? files->log
+													   : files->outputs[i - 2]];
+		if (item->ours) {
+			ws_err_set(err, WS_ERR_IO, "%s", item->failure);
+			return WS_WORKER_RESULT_WRONG;
+		}
 	}
 	enum ws_worker_result_state state = read_report(files, items, job, &report, err);
 	if (state != WS_WORKER_RESULT_WHOLE) {

@@ -24,14 +24,16 @@ curl_multi_add_handle(CURLM *multi, CURL *easy)
 	return failing_starts > 0 && failing_starts-- ? CURLM_OUT_OF_MEMORY : real(multi, easy);
 }
 
+static struct ws_get document; /* of the last get() */
+static struct ws_err err;
+
 /* Gets a document; its text, or NULL with the error set. */
 static const char *
-get(struct ws_http *http, const char *url, struct ws_get *document, struct ws_arena *a,
-	struct ws_err *err)
+get(struct ws_http *http, const char *url, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	*document = (struct ws_get){.url = url, .limit_bytes = 1000000};
-	return ws_get_text(http, document, a, &text, err) ? ws_buf_copy(&text, a) : NULL;
+	document = (struct ws_get){.url = url, .limit_bytes = 1000000};
+	return ws_get_text(http, &document, a, &text, &err) ? ws_buf_copy(&text, a) : NULL;
 }
 
 /* Faults that only the lack of patience ends get a session that has little. */
@@ -49,10 +51,8 @@ assert_gets(const struct ws_served *s, const char *faults)
 {
 	WS_AUTO_HTTP struct ws_http *http = http_for(faults);
 	const char *bytes = ws_served_put(s, "x", 50);
-	struct ws_get document;
-	struct ws_err err;
 	const char *url = ws_served_url(s, ws_arena_printf(s->a, "/%s/x", faults));
-	const char *text = get(http, url, &document, s->a, &err);
+	const char *text = get(http, url, s->a);
 	assert_ok(text, err);
 	assert_memory_equal(text, bytes, 50);
 	assert_int_equal(document.reply.status, 200);
@@ -64,10 +64,8 @@ assert_no_get(const struct ws_served *s, const char *faults, const char *part)
 {
 	WS_AUTO_HTTP struct ws_http *http = http_for(faults);
 	ws_served_put(s, "x", 50);
-	struct ws_get document;
-	struct ws_err err;
 	const char *url = ws_served_url(s, ws_arena_printf(s->a, "/%s/x", faults));
-	assert_null(get(http, url, &document, s->a, &err));
+	assert_null(get(http, url, s->a));
 	char text[WS_ERR_PRINTED];
 	assert_contains(ws_err_print(&err, text), part);
 	assert_int_equal(err.kind, WS_ERR_FETCH);
@@ -79,10 +77,8 @@ WS_TEST(a_document_comes_with_its_facts)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	ws_served_put(&s, "x", 50);
-	struct ws_get document;
-	struct ws_err err;
 	const char *url = ws_served_url(&s, "/~redirect=2/~type=Text%2FPlain/x");
-	assert_ok(get(http, url, &document, a, &err), err);
+	assert_ok(get(http, url, a), err);
 	assert_string_equal(document.reply.type, "text/plain");
 	assert_string_equal(document.final_url, ws_served_url(&s, "/~type=Text%2FPlain/x"));
 	assert_true(document.reply.etag[0] == '"');
@@ -155,22 +151,19 @@ WS_TEST(an_impatient_session_asks_a_silent_server_once)
 	struct ws_http_config config = ws_served_hasty();
 	config.impatient = true;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
-	struct ws_err err;
 	ws_served_put(&s, "x", 50);
-	assert_non_null(get(http, ws_served_url(&s, "/~status=500:1/x"), &document, a, &err));
+	assert_non_null(get(http, ws_served_url(&s, "/~status=500:1/x"), a));
 	assert_false(ws_http_is_silent(http, ws_served_url(&s, "/x")));
 	/* Its redirect leads nowhere. */
 	const char *url = ws_served_url(&s, "/~redirect=1,other/~silent/x");
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "no answer for 1 s");
 	assert_int_equal(ws_served_count(&s, "silent"), 2);
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "cannot be reached: no response");
 	assert_int_equal(ws_served_count(&s, "silent"), 2);
 	assert_true(ws_http_is_silent(http, url));
-	assert_null(
-		get(http, ws_arena_printf(a, "http://127.0.0.1:%u/x", s.other), &document, a, &err));
+	assert_null(get(http, ws_arena_printf(a, "http://127.0.0.1:%u/x", s.other), a));
 }
 
 /* One reset connection, as nginx gives when it reloads, must not end a session. */
@@ -180,12 +173,10 @@ WS_TEST(an_impatient_session_repeats_a_request_whose_connection_was_closed)
 	struct ws_http_config config = ws_served_hasty();
 	config.impatient = true;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
-	struct ws_err err;
 	ws_served_put(&s, "x", 50);
-	assert_non_null(get(http, ws_served_url(&s, "/~hangup:1/x"), &document, a, &err));
+	assert_non_null(get(http, ws_served_url(&s, "/~hangup:1/x"), a));
 	assert_false(ws_http_is_silent(http, ws_served_url(&s, "/x")));
-	assert_null(get(http, ws_served_url(&s, "/~hangup/x"), &document, a, &err));
+	assert_null(get(http, ws_served_url(&s, "/~hangup/x"), a));
 	assert_true(ws_http_is_silent(http, ws_served_url(&s, "/x")));
 	assert_in_range(
 		ws_served_count(&s, "hangup/x"), 2, 3); /* libcurl repeats on a reused connection */
@@ -197,7 +188,6 @@ WS_TEST(silent_servers_are_found_at_the_same_time)
 	struct ws_http_config config = ws_served_hasty();
 	config.impatient = true;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_err err;
 	ws_served_put(&s, "x", 5000000);
 	const char *const one[] = {ws_served_url(&s, "/~silent/x"), ws_served_url(&s, "/~silent/x")};
 	assert_ok(ws_http_preconnect(http, one, 2, &err), err);
@@ -221,9 +211,7 @@ WS_TEST(redirects_have_limits)
 	assert_int_equal(ws_served_count(&s, "loop"), 11);
 	assert_no_get(&s, "~redirect=11", "redirects too often");
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-	struct ws_get document;
-	struct ws_err err;
-	assert_null(get(http, ws_served_url(&s, "/~ftp/x"), &document, a, &err));
+	assert_null(get(http, ws_served_url(&s, "/~ftp/x"), a));
 	assert_int_equal(err.kind, WS_ERR_FETCH);
 	assert_contains(err.text, "redirects to 'ftp://127.0.0.1/x', which is not an http(s) URL");
 }
@@ -249,9 +237,7 @@ WS_TEST(a_url_with_a_wrong_scheme_ends_at_once)
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
 	static const char *const urls[] = {"ftp://127.0.0.1/x", "http://", "x y", ""};
 	for (size_t i = 0; i < WS_LEN(urls); i++) {
-		struct ws_get document;
-		struct ws_err err;
-		assert_null(get(http, urls[i], &document, a, &err));
+		assert_null(get(http, urls[i], a));
 		assert_int_equal(err.kind, WS_ERR_CONFIG);
 	}
 }
@@ -261,9 +247,8 @@ WS_TEST(too_long_a_document_is_refused)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	ws_served_put(&s, "x", 200000);
-	struct ws_get document = {.url = ws_served_url(&s, "/~chunked/x"), .limit_bytes = 100000};
+	document = (struct ws_get){.url = ws_served_url(&s, "/~chunked/x"), .limit_bytes = 100000};
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_err err;
 	assert_fails(ws_get_text(http, &document, a, &text, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "longer than 100000 bytes");
 	/* 200000 zero bytes are some 200 of gzip: the limit is on what comes out. */
@@ -279,20 +264,18 @@ WS_TEST(a_login_goes_to_its_own_server_only)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	ws_served_put(&s, "x", 50);
-	struct ws_get document;
-	struct ws_err err;
 	const char *url =
 		ws_arena_printf(a, "http://me:se%%63ret@127.0.0.1:%u/~auth=me:secret", s.port);
-	assert_ok(get(http, ws_arena_printf(a, "%s/x", url), &document, a, &err), err);
+	assert_ok(get(http, ws_arena_printf(a, "%s/x", url), a), err);
 	assert_int_equal(ws_served_count(&s, "\"auth\": \"Basic"), 1);
-	assert_ok(get(http, ws_arena_printf(a, "%s,redirect=1/x", url), &document, a, &err), err);
+	assert_ok(get(http, ws_arena_printf(a, "%s,redirect=1/x", url), a), err);
 	assert_int_equal(ws_served_count(&s, "\"auth\": \"Basic"), 3);
-	assert_ok(get(http, ws_arena_printf(a, "%s,other/x", url), &document, a, &err), err);
+	assert_ok(get(http, ws_arena_printf(a, "%s,other/x", url), a), err);
 	assert_int_equal(ws_served_count(&s, "\"port\": \"other\""), 1);
 	assert_int_equal(ws_served_count(&s, "\"auth\": \"Basic"), 4);
 	/* Wrong, and missing. No message shows what was sent. */
 	url = ws_arena_printf(a, "http://me:wrong@127.0.0.1:%u/~auth=me:secret/x", s.port);
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "refuses this login (401)");
 	assert_null(strstr(err.text, "wrong"));
 	assert_int_equal(document.reply.status, 401);
@@ -303,29 +286,25 @@ WS_TEST(netrc_is_read)
 	struct ws_served s = ws_served_start(a);
 	ws_served_put(&s, "x", 50);
 	struct ws_http_config config = ws_served_config();
-	struct ws_err err;
 	static const char netrc[] = "machine 127.0.0.1 login me password secret\n";
 	config.netrc_path = ws_path_join(a, ws_test_dir(a), "netrc", NULL);
 	assert_ok(ws_fs_write(config.netrc_path, netrc, strlen(netrc), 0600, &err), err);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
 	const char *url = ws_served_url(&s, "/~auth=me:secret/x");
-	assert_ok(get(http, url, &document, a, &err), err);
+	assert_ok(get(http, url, a), err);
 	/* A login in the URL is preferred. */
 	url = ws_arena_printf(a, "http://you:other@127.0.0.1:%u/~auth=you:other/x", s.port);
-	assert_ok(get(http, url, &document, a, &err), err);
+	assert_ok(get(http, url, a), err);
 }
 
 WS_TEST(certificates_are_checked)
 {
 	struct ws_served s = ws_served_start_tls(a);
 	ws_served_put(&s, "x", 50);
-	struct ws_get document;
-	struct ws_err err;
 	const char *url = ws_arena_printf(a, "https://localhost:%u/x", s.tls);
 	{
 		WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-		assert_null(get(http, url, &document, a, &err));
+		assert_null(get(http, url, a));
 		assert_contains(err.text, "has a certificate that is not trusted");
 		assert_contains(err.cure, "SSL_CERT_FILE");
 		assert_null(strstr(err.cure, "tried"));
@@ -333,14 +312,14 @@ WS_TEST(certificates_are_checked)
 	struct ws_http_config config = ws_served_config();
 	config.ca_path = s.cert;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	assert_ok(get(http, url, &document, a, &err), err);
+	assert_ok(get(http, url, a), err);
 	/* Another name than the certificate's. */
 	url = ws_arena_printf(a, "https://127.0.0.1:%u/x", s.tls);
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "certificate");
 	/* From https to http. */
 	url = ws_arena_printf(a, "https://localhost:%u/~downgrade/x", s.tls);
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "redirects from https to http");
 	assert_int_equal(ws_served_count(&s, "\"port\": \"main\""), 0);
 }
@@ -351,10 +330,8 @@ WS_TEST(a_bundle_that_is_not_there_is_named)
 	struct ws_http_config config = ws_served_config();
 	config.ca_path = "/nonexistent/bundle.pem";
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
-	struct ws_err err;
 	const char *url = ws_arena_printf(a, "https://localhost:%u/x", s.tls);
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "/nonexistent/bundle.pem");
 	assert_contains(err.cure, "REQUESTS_CA_BUNDLE");
 }
@@ -364,14 +341,12 @@ WS_TEST(proxies_are_used_and_their_refusal_is_reported)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	const char *bytes = ws_served_put(&s, "x", 50);
-	struct ws_get document;
-	struct ws_err err;
 	setenv("http_proxy", ws_served_url(&s, ""), 1);
 	setenv("https_proxy", ws_served_url(&s, ""), 1);
-	const char *text = get(http, "http://wheels.invalid/x", &document, a, &err);
+	const char *text = get(http, "http://wheels.invalid/x", a);
 	assert_ok(text, err);
 	assert_memory_equal(text, bytes, 50);
-	assert_null(get(http, "https://wheels.invalid/x", &document, a, &err));
+	assert_null(get(http, "https://wheels.invalid/x", a));
 	assert_contains(err.text, "the proxy refused");
 	assert_contains(err.cure, "https_proxy");
 	assert_int_equal(ws_served_count(&s, "CONNECT"), 1);
@@ -385,12 +360,10 @@ WS_TEST(a_proxys_login_is_never_shown)
 		"http://me:sec@127.0.0.1:99999", "http://me:sec@proxy.invalid:1",
 		"http://me:sec@127.0.0.1:1"};
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-	struct ws_get document;
 	for (size_t i = 0; i < WS_LEN(proxies); i++) {
-		struct ws_err err;
 		char text[WS_ERR_PRINTED];
 		setenv("https_proxy", proxies[i], 1);
-		assert_null(get(http, "https://wheels.invalid/x", &document, a, &err));
+		assert_null(get(http, "https://wheels.invalid/x", a));
 		ws_err_print(&err, text);
 		assert_null(strstr(text, "me:"));
 		assert_null(strstr(text, "sec"));
@@ -405,12 +378,10 @@ WS_TEST(no_server_listens_there)
 	const char *url = ws_served_url(&s, "/x");
 	ws_served_kill();
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-	struct ws_get document;
-	struct ws_err err;
-	assert_null(get(http, url, &document, a, &err));
+	assert_null(get(http, url, a));
 	assert_contains(err.text, "cannot be reached");
 	assert_contains(err.cure, "is there a network?");
-	assert_null(get(http, "http://wheels.invalid/x", &document, a, &err));
+	assert_null(get(http, "http://wheels.invalid/x", a));
 	assert_contains(err.text, "cannot be resolved");
 }
 
@@ -420,9 +391,7 @@ WS_TEST(offline_says_what_is_missing)
 	struct ws_http_config config = ws_served_config();
 	config.offline = true;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
-	struct ws_err err;
-	assert_null(get(http, ws_served_url(&s, "/x"), &document, a, &err));
+	assert_null(get(http, ws_served_url(&s, "/x"), a));
 	assert_contains(err.text, "/x' is missing, and this run is offline");
 	assert_cure(err, WS_CURE_FETCH, "");
 	assert_int_equal(ws_served_count(&s, ""), 0);
@@ -435,10 +404,8 @@ WS_TEST(a_deadline_ends_a_transfer)
 	struct ws_http_config config = ws_served_config();
 	config.stop = &stop;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
-	struct ws_err err;
 	int64_t before = ws_clock_ms();
-	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
+	assert_null(get(http, ws_served_url(&s, "/~silent/x"), a));
 	assert_int_equal(err.kind, WS_ERR_STOPPED);
 	assert_true(ws_clock_ms() - before < 2000);
 }
@@ -447,22 +414,20 @@ WS_TEST(a_signal_ends_a_transfer)
 {
 	struct ws_served s = ws_served_start(a);
 	struct ws_stop stop;
-	struct ws_err err;
 	signal(SIGINT, SIG_DFL); /* a shell's & leaves the signal ignored, and then it has no handler */
 	assert_ok(ws_stop_open(&stop, &err), err);
 	struct ws_http_config config = ws_served_config();
 	config.stop = &stop;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_get document;
 	raise(SIGINT);
-	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
+	assert_null(get(http, ws_served_url(&s, "/~silent/x"), a));
 	assert_int_equal(err.kind, WS_ERR_INTERRUPTED);
 	close(stop.fd);
 }
 
 static bool
 drop(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t len WS_UNUSED,
-	struct ws_err *err WS_UNUSED)
+	struct ws_err *why WS_UNUSED)
 {
 	return true;
 }
@@ -473,7 +438,7 @@ WS_TEST(a_request_that_cannot_start_takes_no_slot_of_a_batch)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	struct ws_request requests[5], *list[WS_LEN(requests)];
-	struct ws_err failure, err = {0};
+	struct ws_err failure;
 	ws_served_put(&s, "x", 50);
 	for (size_t i = 0; i < WS_LEN(requests); i++) {
 		requests[i] = (struct ws_request){.url = ws_served_url(&s, "/x"), .body = drop};
