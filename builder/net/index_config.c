@@ -289,22 +289,6 @@ add_uv(struct gathered *g, const struct ws_user_env *env)
 	}
 }
 
-/* A uv.toml that may name an index; NULL: there is none. */
-static const char *
-find_uv_toml(const struct ws_user_env *env, struct ws_arena *a)
-{
-	const char *named = ws_user_env_get(env, "UV_CONFIG_FILE");
-	const char *home = ws_user_env_config_home(env, a);
-	const char *const places[] = {
-		named, home ? ws_arena_printf(a, "%s/uv/uv.toml", home) : NULL, "/etc/uv/uv.toml"};
-	for (size_t i = 0; i < WS_LEN(places) && !ws_user_env_get(env, "UV_NO_CONFIG"); i++) {
-		if (places[i] && ws_fs_exists(ws_arena_printf(a, "%s%s", env->root, places[i]))) {
-			return places[i];
-		}
-	}
-	return NULL;
-}
-
 static void
 choose_trust(struct ws_index_config *config, const struct ws_user_env *env, const struct pip *pip,
 	struct ws_arena *a)
@@ -349,7 +333,16 @@ ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 	add_pip(&g, &pip);
 	add_uv(&g, env);
 	*config = (struct ws_index_config){.choices = g.roles.at, .count = g.roles.len};
-	config->unread = ws_index_config_choice(config, DEFAULT_ROLE) ? NULL : find_uv_toml(env, a);
+	/* A uv.toml that may name an index. */
+	const char *home = ws_user_env_config_home(env, a);
+	const char *const tomls[] = {ws_user_env_get(env, "UV_CONFIG_FILE"),
+		home ? ws_arena_printf(a, "%s/uv/uv.toml", home) : NULL, "/etc/uv/uv.toml"};
+	bool matters =
+		!ws_index_config_choice(config, DEFAULT_ROLE) && !ws_user_env_get(env, "UV_NO_CONFIG");
+	for (size_t i = 0; i < WS_LEN(tomls) && matters && !config->unread; i++) {
+		bool there = tomls[i] && ws_fs_exists(ws_arena_printf(a, "%s%s", env->root, tomls[i]));
+		config->unread = there ? tomls[i] : NULL;
+	}
 	add_foreign(&g, WS_DEFAULT_INDEX, "pip's default");
 	config->choices = g.roles.at;
 	config->count = g.roles.len;

@@ -87,34 +87,6 @@ is_named(struct ws_str name, const char *field)
 	return name.n == strlen(field) && strncasecmp(field, name.s, name.n) == 0; /* RFC 9110, 5.1 */
 }
 
-static void
-keep_text(struct ws_reply *reply, struct ws_str name, struct ws_str value)
-{
-	const struct {
-		const char *name;
-		char *to;
-		size_t size;
-		bool lower; /* and without parameters */
-	} fields[] = {
-		{"content-type", reply->type, sizeof(reply->type), true},
-		{"content-encoding", reply->encoding, sizeof(reply->encoding), true},
-		{"etag", reply->etag, sizeof(reply->etag), false},
-		{"last-modified", reply->modified, sizeof(reply->modified), false},
-	};
-	for (size_t i = 0; i < WS_LEN(fields); i++) {
-		if (!is_named(name, fields[i].name)) {
-			continue;
-		}
-		value = fields[i].lower ? ws_str_trim(ws_str_cut(&value, ';')) : value;
-		size_t len = value.n < fields[i].size ? value.n : 0;
-		memcpy(fields[i].to, len > 0 ? value.s : "", len);
-		fields[i].to[len] = '\0';
-		if (fields[i].lower) {
-			ws_lower_all(fields[i].to);
-		}
-	}
-}
-
 void
 ws_reply_add(struct ws_reply *reply, struct ws_str line)
 {
@@ -137,8 +109,29 @@ ws_reply_add(struct ws_reply *reply, struct ws_str line)
 		reply->has_length = ws_str_to_u64(value, &reply->length_bytes);
 	} else if (is_named(name, "content-range")) {
 		reply->has_range = read_range(reply, value);
-	} else {
-		keep_text(reply, name, value);
+	}
+	const struct {
+		const char *name;
+		char *to;
+		size_t size;
+		bool lower; /* and without parameters */
+	} fields[] = {
+		{"content-type", reply->type, sizeof(reply->type), true},
+		{"content-encoding", reply->encoding, sizeof(reply->encoding), true},
+		{"etag", reply->etag, sizeof(reply->etag), false},
+		{"last-modified", reply->modified, sizeof(reply->modified), false},
+	};
+	for (size_t i = 0; i < WS_LEN(fields); i++) {
+		if (!is_named(name, fields[i].name)) {
+			continue;
+		}
+		value = fields[i].lower ? ws_str_trim(ws_str_cut(&value, ';')) : value;
+		size_t len = value.n < fields[i].size ? value.n : 0;
+		memcpy(fields[i].to, len > 0 ? value.s : "", len);
+		fields[i].to[len] = '\0';
+		if (fields[i].lower) {
+			ws_lower_all(fields[i].to);
+		}
 	}
 	if (strcmp(reply->encoding, "identity") == 0) {
 		reply->encoding[0] = '\0';

@@ -579,34 +579,6 @@ make_header(const char *name, const char *value, uint8_t flags)
 }
 
 static void
-submit_request(struct ws_rpc *rpc, struct stream *s, struct ws_arena *a)
-{
-	const struct ws_channel_config *channel = &rpc->config.channel;
-	nghttp2_nv all[8 + MOST_HEADERS];
-	size_t count = 0;
-	all[count++] = make_header(":method", "POST", 0);
-	all[count++] = make_header(":scheme", channel->tls ? "https" : "http", 0);
-	all[count++] = make_header(":path", s->call->method, 0);
-	all[count++] = make_header(
-		":authority", ws_arena_printf(a, "%s:%s", channel->peer.host, channel->peer.port), 0);
-	all[count++] = make_header("te", "trailers", 0);
-	all[count++] = make_header("content-type", "application/grpc", 0);
-	all[count++] = make_header("user-agent", "wheelsmith/" WS_VERSION, 0);
-	if (s->call->deadline_ms > 0) {
-		all[count++] = make_header(
-			"grpc-timeout", ws_arena_printf(a, "%um", s->call->deadline_ms % 100000000), 0);
-	}
-	for (size_t i = 0; i < rpc->config.header_count && i < MOST_HEADERS; i++) {
-		struct ws_str value = ws_str_of(rpc->config.headers[i]);
-		struct ws_str name = ws_str_cut(&value, ':');
-		all[count++] = make_header(ws_lower_all(ws_str_copy(ws_str_trim(name), a)),
-			ws_str_copy(ws_str_trim(value), a), NGHTTP2_NV_FLAG_NO_INDEX);
-	}
-	nghttp2_data_provider body = {.source.ptr = s, .read_callback = send_body};
-	s->id = nghttp2_submit_request(rpc->h2, NULL, all, count, &body, s);
-}
-
-static void
 start_stream(struct ws_rpc *rpc, struct stream *s)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -629,7 +601,29 @@ start_stream(struct ws_rpc *rpc, struct stream *s)
 	put_before(&rpc->open, &s->place);
 	rpc->open_count++;
 	rpc->counted++;
-	submit_request(rpc, s, a);
+	const struct ws_channel_config *channel = &rpc->config.channel;
+	nghttp2_nv all[8 + MOST_HEADERS];
+	size_t count = 0;
+	all[count++] = make_header(":method", "POST", 0);
+	all[count++] = make_header(":scheme", channel->tls ? "https" : "http", 0);
+	all[count++] = make_header(":path", call->method, 0);
+	all[count++] = make_header(
+		":authority", ws_arena_printf(a, "%s:%s", channel->peer.host, channel->peer.port), 0);
+	all[count++] = make_header("te", "trailers", 0);
+	all[count++] = make_header("content-type", "application/grpc", 0);
+	all[count++] = make_header("user-agent", "wheelsmith/" WS_VERSION, 0);
+	if (call->deadline_ms > 0) {
+		all[count++] = make_header(
+			"grpc-timeout", ws_arena_printf(a, "%um", call->deadline_ms % 100000000), 0);
+	}
+	for (size_t i = 0; i < rpc->config.header_count && i < MOST_HEADERS; i++) {
+		struct ws_str value = ws_str_of(rpc->config.headers[i]);
+		struct ws_str name = ws_str_cut(&value, ':');
+		all[count++] = make_header(ws_lower_all(ws_str_copy(ws_str_trim(name), a)),
+			ws_str_copy(ws_str_trim(value), a), NGHTTP2_NV_FLAG_NO_INDEX);
+	}
+	nghttp2_data_provider body = {.source.ptr = s, .read_callback = send_body};
+	s->id = nghttp2_submit_request(rpc->h2, NULL, all, count, &body, s);
 	if (s->id < 0) {
 		set_status(s, WS_RPC_INTERNAL, nghttp2_strerror(s->id));
 		end_attempt(rpc, s);

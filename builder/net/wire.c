@@ -296,10 +296,20 @@ words_of(const struct ws_wire_handle *handle, CURLcode code)
 	return safe ? handle->fault : curl_easy_strerror(code);
 }
 
-static void
-gather(struct ws_transfer *t, CURLcode code)
+/* A transfer that has ended, with its outcome; NULL: none. */
+static struct ws_transfer *
+next_ended(struct ws_wire *w)
 {
-	CURL *easy = t->handle->easy;
+	int left;
+	const CURLMsg *message = curl_multi_info_read(w->multi, &left);
+	if (!message) {
+		return NULL;
+	}
+	CURL *easy = message->easy_handle;
+	CURLcode code = message->data.result;
+	char *private = NULL;
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	struct ws_transfer *t = (void *)private;
 	const char *fault = words_of(t->handle, code);
 	snprintf(t->fault, sizeof(t->fault), "%.*s", (int)strcspn(fault, "\r\n"), fault);
 	t->end = end_of(code);
@@ -319,26 +329,8 @@ gather(struct ws_transfer *t, CURLcode code)
 	if (curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &location) == CURLE_OK && location) {
 		t->location = ws_arena_strdup(t->arena, location);
 	}
-}
-
-static struct ws_transfer *
-next_ended(struct ws_wire *w)
-{
-	int left;
-	const CURLMsg *message;
-	while ((message = curl_multi_info_read(w->multi, &left))) {
-		if (message->msg != CURLMSG_DONE) {
-			continue;
-		}
-		char *private = NULL;
-		CURLcode code = message->data.result;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
-		struct ws_transfer *t = (void *)private;
-		gather(t, code);
-		ws_wire_cancel(w, t);
-		return t;
-	}
-	return NULL;
+	ws_wire_cancel(w, t);
+	return t;
 }
 
 struct ws_transfer *
@@ -360,30 +352,6 @@ ws_wire_wait(struct ws_wire *w, int fd, unsigned ms)
 }
 
 /* ---- a bare connection ---- */
-
-static CURL *
-open_peer(const struct ws_wire_peer *peer, char *fault)
-{
-	CURL *easy = curl_easy_init();
-	CURLU *url = curl_url();
-	if (!easy || !url) {
-		abort();
-	}
-	curl_url_set(url, CURLUPART_SCHEME, "http", 0);
-	curl_url_set(url, CURLUPART_HOST, peer->host, 0);
-	curl_url_set(url, CURLUPART_PORT, peer->port, 0);
-	curl_easy_setopt(easy, CURLOPT_CURLU, url);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, url);
-	curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
-	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROXY, peer->proxy);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)peer->connect_ms);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, "wheelsmith/" WS_VERSION);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, fault);
-	return easy;
-}
 
 /* Until it is connected, failed, or to stop; what became of it. */
 static CURLcode
@@ -408,7 +376,6 @@ int
 ws_wire_connect(const struct ws_wire_peer *peer, int stop_fd, struct ws_err *err)
 {
 	struct ws_wire_handle handle = {0};
-	char *url = NULL;
 	int fd = -1;
 	if (peer->proxy && ws_starts_with(peer->proxy, "https:")) {
 		ws_err_set(err, WS_ERR_FETCH, "a proxy with an https URL is not supported here");
@@ -416,22 +383,37 @@ ws_wire_connect(const struct ws_wire_peer *peer, int stop_fd, struct ws_err *err
 	}
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	CURLM *multi = curl_multi_init();
-	handle.easy = open_peer(peer, handle.fault);
-	curl_multi_add_handle(multi, handle.easy);
+	CURL *easy = handle.easy = curl_easy_init();
+	CURLU *url = curl_url();
+	if (!multi || !easy || !url) {
+		abort();
+	}
+	curl_url_set(url, CURLUPART_SCHEME, "http", 0);
+	curl_url_set(url, CURLUPART_HOST, peer->host, 0);
+	curl_url_set(url, CURLUPART_PORT, peer->port, 0);
+	curl_easy_setopt(easy, CURLOPT_CURLU, url);
+	curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROXY, peer->proxy);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)peer->connect_ms);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "wheelsmith/" WS_VERSION);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle.fault);
+	curl_multi_add_handle(multi, easy);
 	CURLcode code = connect_peer(multi, stop_fd);
 	curl_socket_t socket = CURL_SOCKET_BAD;
 	if (code == CURLE_OK) {
-		curl_easy_getinfo(handle.easy, CURLINFO_ACTIVESOCKET, &socket);
+		curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket);
 		fd = fcntl(socket, F_DUPFD_CLOEXEC, 3); /* libcurl closes its own */
 	}
 	if (fd < 0) {
 		ws_err_set(err, WS_ERR_FETCH, "'%s:%s' cannot be reached: %s", peer->host, peer->port,
 			words_of(&handle, code));
 	}
-	curl_easy_getinfo(handle.easy, CURLINFO_PRIVATE, &url);
-	curl_multi_remove_handle(multi, handle.easy);
-	curl_easy_cleanup(handle.easy);
-	curl_url_cleanup((void *)url);
+	curl_multi_remove_handle(multi, easy);
+	curl_easy_cleanup(easy);
+	curl_url_cleanup(url);
 	curl_multi_cleanup(multi);
 	curl_global_cleanup();
 	return fd;

@@ -746,26 +746,6 @@ ask_host(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf
 	return ws_farm_workers_query(&probe, &all, told, err);
 }
 
-/* Stores the names that workers reported, for the first query of the next run; not their states. */
-static void
-remember_names(struct ws_execution *x)
-{
-	WS_AUTO_BUF struct ws_buf names = {0}, before = {0};
-	struct ws_digest looks;
-	ws_worker_files_names(&x->hosts.platform, &names);
-	ws_ledger_answer(x->config.ledger, NAMES, &before, &looks);
-	bool is_new =
-		names.len != before.len || (names.len && memcmp(names.data, before.data, names.len));
-	if (names.len == 0 || !is_new) {
-		return;
-	}
-	if (names.len > MOST_NAMES) {
-		ws_buf_clear(&names); /* of many farms, or of one that reports too much */
-	}
-	looks = ws_digest_bytes("", 0);
-	ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &looks);
-}
-
 struct ws_execution *
 ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, struct ws_err *err)
 {
@@ -799,11 +779,24 @@ ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, 
 void
 ws_execution_close(struct ws_execution *x)
 {
-	if (x) {
-		remember_names(x);
-		ws_rpc_close(x->rpc);
-		x->cache->close(x->cache);
+	WS_AUTO_BUF struct ws_buf names = {0}, before = {0};
+	struct ws_digest looks;
+	if (!x) {
+		return;
 	}
+	/* Stores the names that workers reported, for the first query of the next run; not their
+	 * states. */
+	ws_worker_files_names(&x->hosts.platform, &names);
+	ws_ledger_answer(x->config.ledger, NAMES, &before, &looks);
+	if (names.len > 0 && !ws_str_eq(ws_buf_str(&names), ws_buf_str(&before))) {
+		if (names.len > MOST_NAMES) {
+			ws_buf_clear(&names); /* of many farms, or of one that reports too much */
+		}
+		looks = ws_digest_bytes("", 0);
+		ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &looks);
+	}
+	ws_rpc_close(x->rpc);
+	x->cache->close(x->cache);
 }
 
 struct ws_executor *

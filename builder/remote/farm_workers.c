@@ -39,39 +39,34 @@ cancel_query(const struct ws_farm_workers_query *p, struct ws_operation *op)
 	ws_rpc_cancel(p->rpc, &op->call);
 }
 
-/* Waits for the end of the operation; false: a stop was requested. */
-static bool
-wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct ws_err *err)
-{
-	ws_operation_prepare(op);
-	ws_rpc_start(p->rpc, &op->call);
-	while (!op->call.ended && !ws_stop_asked(p->stop)) {
-		ws_rpc_turn(p->rpc, TURN_MS);
-		if (!*p->has_warned && ws_operation_waits_long(op, ws_clock_ms())) {
-			ws_farm_warn_queued(p->events, p->platform->name);
-			*p->has_warned = true;
-		}
-	}
-	bool stopped = !op->call.ended;
-	if (stopped || op->call.status == WS_RPC_DEADLINE) {
-		cancel_query(p, op);
-	}
-	return stopped ? ws_stop_err(p->stop, err) : true;
-}
-
+/* Runs the operation to its end, and again where that helps. */
 static bool
 run_query(const struct ws_farm_workers_query *p, struct ws_operation *op,
 	struct ws_directories *own, Reapi__ExecuteResponse **response, struct ws_err *err)
 {
+	const char *farm = p->platform->name;
 	enum ws_operation_end end;
 	do {
 		struct ws_item helper = p->actions->trees.items.at[0];
-		if (!ws_cache_put_all(p->cache, &helper, 1, p->platform->name, err)
-			|| !ws_cache_put_all(p->cache, own->items.at, own->items.len, p->platform->name, err)) {
+		if (!ws_cache_put_all(p->cache, &helper, 1, farm, err)
+			|| !ws_cache_put_all(p->cache, own->items.at, own->items.len, farm, err)) {
 			return ws_stop_asked(p->stop) ? ws_stop_err(p->stop, err) : false;
 		}
-		if (!wait_for(p, op, err)) {
-			return false;
+		ws_operation_prepare(op);
+		ws_rpc_start(p->rpc, &op->call);
+		while (!op->call.ended && !ws_stop_asked(p->stop)) {
+			ws_rpc_turn(p->rpc, TURN_MS);
+			if (!*p->has_warned && ws_operation_waits_long(op, ws_clock_ms())) {
+				ws_farm_warn_queued(p->events, farm);
+				*p->has_warned = true;
+			}
+		}
+		bool stopped = !op->call.ended;
+		if (stopped || op->call.status == WS_RPC_DEADLINE) {
+			cancel_query(p, op);
+		}
+		if (stopped) {
+			return ws_stop_err(p->stop, err);
 		}
 		end = ws_operation_read_end(op, own->a, response);
 		int64_t until_ms = ws_clock_ms() + (end == WS_OPERATION_AGAIN ? op->pause_ms : 0);
@@ -80,8 +75,7 @@ run_query(const struct ws_farm_workers_query *p, struct ws_operation *op,
 		}
 	} while (end == WS_OPERATION_AGAIN || end == WS_OPERATION_MISSING);
 	return end == WS_OPERATION_DONE
-		|| ws_err_set(
-			err, WS_ERR_FETCH, "cannot query a worker of %s: %s", p->platform->name, op->text);
+		|| ws_err_set(err, WS_ERR_FETCH, "cannot query a worker of %s: %s", farm, op->text);
 }
 
 static bool

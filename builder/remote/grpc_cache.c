@@ -36,17 +36,6 @@ read_cache(const Reapi__CacheCapabilities *cache, struct ws_capabilities *can, s
 		cache->max_batch_total_size_bytes > 0 ? (uint64_t)cache->max_batch_total_size_bytes : 0;
 }
 
-static void
-read_execution(const Reapi__ExecutionCapabilities *execution, struct ws_capabilities *can)
-{
-	can->executes = execution->exec_enabled;
-	can->executes_sha256 = execution->digest_function == SHA256
-		|| (execution->digest_function == 0 && execution->n_digest_functions == 0);
-	for (size_t i = 0; i < execution->n_digest_functions; i++) {
-		can->executes_sha256 = can->executes_sha256 || execution->digest_functions[i] == SHA256;
-	}
-}
-
 bool
 ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_capabilities *can,
 	struct ws_item *how, struct ws_arena *a)
@@ -68,7 +57,13 @@ ws_capabilities_ask(struct ws_rpc *rpc, const char *instance, struct ws_capabili
 		read_cache(said->cache_capabilities, can, a);
 	}
 	if (said && said->execution_capabilities) {
-		read_execution(said->execution_capabilities, can);
+		const Reapi__ExecutionCapabilities *execution = said->execution_capabilities;
+		can->executes = execution->exec_enabled;
+		can->executes_sha256 = execution->digest_function == SHA256
+			|| (execution->digest_function == 0 && execution->n_digest_functions == 0);
+		for (size_t i = 0; i < execution->n_digest_functions; i++) {
+			can->executes_sha256 = can->executes_sha256 || execution->digest_functions[i] == SHA256;
+		}
 	}
 	can->lowest = said ? name_version(said->low_api_version, a) : NULL;
 	can->highest = said ? name_version(said->high_api_version, a) : NULL;
@@ -89,35 +84,25 @@ struct grpc_cache {
 
 /* ---- fitness of the server ---- */
 
-/* Asks once for the capabilities. False: a stop was requested. */
-static bool
-ask_capabilities(struct grpc_cache *g)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_capabilities can;
-	if (g->asked) {
-		return true;
-	}
-	g->asked = ws_capabilities_ask(g->blobs.rpc, g->blobs.instance, &can, &g->unfit, a);
-	if (g->asked && g->unfit.came == WS_CAME_WHOLE) {
-		g->fit = can.has_cache && can.has_sha256;
-		if (!g->fit) {
-			ws_item_set(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->peer->host, g->peer->port,
-				can.has_cache ? "does not support SHA-256" : "has no cache");
-		} else if (can.batch_bytes > 0 && can.batch_bytes < g->blobs.batch_bytes) {
-			g->blobs.batch_bytes = can.batch_bytes;
-		}
-	} else if (g->unfit.came == WS_CAME_NOT) { /* the server itself is missing */
-		g->unfit.came = WS_CAME_REFUSED;
-	}
-	return g->asked;
-}
-
-/* False: these items are done. *ran false: a stop was requested. */
+/* Asks once for the capabilities. False: these items are done. *ran false: a stop was requested. */
 static bool
 is_ready(struct grpc_cache *g, struct ws_item *items, size_t count, bool *ran)
 {
-	*ran = ask_capabilities(g);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_capabilities can;
+	if (!g->asked) {
+		g->asked = ws_capabilities_ask(g->blobs.rpc, g->blobs.instance, &can, &g->unfit, a);
+		g->fit = g->unfit.came == WS_CAME_WHOLE && can.has_cache && can.has_sha256;
+		if (g->fit && can.batch_bytes > 0 && can.batch_bytes < g->blobs.batch_bytes) {
+			g->blobs.batch_bytes = can.batch_bytes;
+		} else if (g->unfit.came == WS_CAME_WHOLE && !g->fit) {
+			ws_item_set(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->peer->host, g->peer->port,
+				can.has_cache ? "does not support SHA-256" : "has no cache");
+		} else if (g->unfit.came == WS_CAME_NOT) { /* the server itself is missing */
+			g->unfit.came = WS_CAME_REFUSED;
+		}
+	}
+	*ran = g->asked;
 	for (size_t i = 0; i < count && *ran && !g->fit; i++) {
 		ws_item_set(&items[i], g->unfit.came, "%s", g->unfit.failure);
 	}

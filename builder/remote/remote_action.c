@@ -265,22 +265,6 @@ add_input(const struct ws_remote_actions *all, const struct ws_job *job, size_t 
 				: ws_err_wrap(err, "'%s' needs '%s'", job->action->subject, input->name);
 }
 
-/* The order, which depends on all other entries. */
-static struct ws_entry
-add_order(const struct ws_action *action, struct ws_directories *own, const entry_list *entries)
-{
-	WS_AUTO_BUF struct ws_buf order = {0};
-	WS_AUTO_BUF struct ws_buf taken = {0};
-	for (size_t i = 0; i < entries->len; i++) {
-		ws_buf_printf(&taken, "%s %s\n", entries->at[i].value, entries->at[i].path);
-	}
-	struct ws_digest takes = ws_digest_bytes(taken.data, taken.len);
-	ws_order_write(action, takes.hex, &order);
-	struct ws_entry entry = add_bytes(own, &order);
-	entry.path = ROOT "/" WS_REMOTE_ORDER;
-	return entry;
-}
-
 /* ---- the messages ---- */
 
 static char program[] = "./" HELPER;
@@ -390,7 +374,15 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 			return false;
 		}
 	}
-	struct ws_entry order = add_order(action, own, &entries);
+	WS_AUTO_BUF struct ws_buf text = {0}; /* of the order, which depends on all other entries */
+	WS_AUTO_BUF struct ws_buf taken = {0};
+	for (size_t i = 0; i < entries.len; i++) {
+		ws_buf_printf(&taken, "%s %s\n", entries.at[i].value, entries.at[i].path);
+	}
+	struct ws_digest takes = ws_digest_bytes(taken.data, taken.len);
+	ws_order_write(action, takes.hex, &text);
+	struct ws_entry order = add_bytes(own, &text);
+	order.path = ROOT "/" WS_REMOTE_ORDER;
 	*ws_vec_push(&entries, own->a) = order;
 	struct ws_entry root = add_entries(own, entries.at, entries.len);
 	struct command command = {.words = {program},

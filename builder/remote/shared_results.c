@@ -54,27 +54,6 @@ check_server(struct ws_shared_results *r, const struct ws_item *item)
 	}
 }
 
-/* Keeps the record if a trusted key signed it, and lists its files; else clears it. */
-static void
-check_signature(struct ws_shared_results *r, struct ws_shared_record *record,
-	const struct ws_item *item, struct ws_arena *a)
-{
-	struct ws_signers signers = {r->trusted.at, r->trusted.len};
-	struct ws_str signed_text, text;
-	struct ws_shared_file *files;
-	size_t file_count;
-	bool came = item->came == WS_CAME_WHOLE;
-	if (came
-		&& ws_action_result_read(ws_buf_str(&item->bytes), a, &signed_text, &files, &file_count)
-		&& ws_signed_text_read(signed_text, &signers, record->kind, record->key, &text)) {
-		ws_buf_add(&record->text, text.s, text.n);
-		record->files = files;
-		record->file_count = file_count;
-	} else if (came || item->came == WS_CAME_WRONG) {
-		warn_of_wrong_entries(r, "records that no trusted key has signed");
-	}
-}
-
 /* After a stop or a local error, send no more requests. */
 static void
 stop_if(struct ws_shared_results *r, bool ran)
@@ -98,9 +77,24 @@ get_records(
 		items[i].size_bytes = action.len;
 	}
 	stop_if(r, r->cache->get_messages(r->cache, items, count));
+	struct ws_signers signers = {r->trusted.at, r->trusted.len};
 	for (size_t i = 0; i < count; i++) {
+		struct ws_shared_record *record = &records[i];
+		struct ws_str signed_text, text;
+		struct ws_shared_file *files;
+		size_t file_count;
+		bool came = items[i].came == WS_CAME_WHOLE;
 		check_server(r, &items[i]);
-		check_signature(r, &records[i], &items[i], a);
+		if (came
+			&& ws_action_result_read(
+				ws_buf_str(&items[i].bytes), a, &signed_text, &files, &file_count)
+			&& ws_signed_text_read(signed_text, &signers, record->kind, record->key, &text)) {
+			ws_buf_add(&record->text, text.s, text.n);
+			record->files = files;
+			record->file_count = file_count;
+		} else if (came || items[i].came == WS_CAME_WRONG) {
+			warn_of_wrong_entries(r, "records that no trusted key has signed");
+		}
 		ws_buf_release(&items[i].bytes);
 	}
 }
@@ -277,7 +271,6 @@ read_keys(struct ws_shared_results *r, struct ws_err *err)
 		}
 		*ws_vec_push(&r->trusted, r->a) = key;
 	}
-	r->shared.writes = c->write;
 	return true;
 }
 
@@ -289,7 +282,7 @@ ws_shared_results_open(
 	r->config = *config;
 	r->a = a;
 	r->shown = config->server->shown;
-	r->shared = (struct ws_shared){false, get_records, get_files, put_records};
+	r->shared = (struct ws_shared){config->write, get_records, get_files, put_records};
 	const struct ws_server *server = config->server;
 	if (read_keys(r, err)) {
 		r->cache = server->is_grpc ? ws_grpc_cache_open(&server->rpc, server->config.instance, a)
