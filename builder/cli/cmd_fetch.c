@@ -108,11 +108,13 @@ ws_cmd_fetch(struct ws_session *s, struct ws_err *err)
 	/* A Python that is missing here may be on the host that builds. */
 	size_t elsewhere = 0;
 	for (size_t i = 0; i < f.supplies.count && !f.bundle; i++) {
-		struct ws_err missing = {0};
 		const struct ws_supply *supply = &f.supplies.at[i];
-		if (ws_supply_is_open(supply) && !ws_supply_is_prebuilt(supply)
-			&& !ws_resolve_can_build(supply->product, &missing)) {
-			ws_events_warn(&s->events, "it can be built on another host only: %s", missing.text);
+		const struct ws_product *product = supply->product;
+		const struct ws_plan_python *python = product->point.python->interpreter;
+		if (ws_supply_is_open(supply) && !ws_supply_is_prebuilt(supply) && product->includes_python
+			&& python && python->missing) {
+			ws_events_warn(&s->events, "it can be built on another host only: %s: %s",
+				product->cells[0]->name, python->missing->text);
 			elsewhere++;
 		}
 	}

@@ -56,7 +56,7 @@ static const struct ws_table facts_table = {NULL, facts_fields, WS_LEN(facts_fie
 static const struct ws_type type_module = {
 	.name = "a module",
 	.plural = "modules",
-	.size = sizeof(struct ws_pack_module),
+	.size = sizeof(struct ws_judge_module),
 	.kind = WS_KIND_TEXT,
 };
 
@@ -182,44 +182,6 @@ ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, 
 
 /* ---- the child: packs in the current folder ---- */
 
-static void
-fill_files(const struct ws_pack_order *order, struct ws_arena *a, struct ws_wheel_spec *spec)
-{
-	struct ws_wheel_file *files = WS_NEW_N(a, struct ws_wheel_file, order->file_count);
-	for (size_t i = 0; i < order->file_count; i++) {
-		const struct ws_python_file *file = &order->files[i];
-		files[i] = (struct ws_wheel_file){
-			file->path, ws_path_join(a, "src", file->from, NULL), file->executable};
-	}
-	spec->files = files;
-	spec->file_count = order->file_count;
-}
-
-static const char *
-suffix_of(const struct ws_recipe *recipe, const char *module)
-{
-	for (size_t i = 0; i < recipe->extension_count; i++) {
-		if (strcmp(recipe->extensions[i].module, module) == 0) {
-			return recipe->extensions[i].suffix;
-		}
-	}
-	return NULL;
-}
-
-static void
-fill_modules(const struct ws_pack_order *order, const struct ws_recipe *recipe, struct ws_arena *a,
-	struct ws_wheel_spec *spec)
-{
-	struct ws_wheel_module *modules = WS_NEW_N(a, struct ws_wheel_module, order->module_count);
-	for (size_t i = 0; i < order->module_count; i++) {
-		const char *module = order->modules[i].module;
-		modules[i] = (struct ws_wheel_module){
-			module, ws_arena_printf(a, "mod/%zu.so", i), suffix_of(recipe, module)};
-	}
-	spec->modules = modules;
-	spec->module_count = order->module_count;
-}
-
 /* wheelsmith.json: what the order knows, and what was measured on the modules. */
 static const char *
 compose_facts(
@@ -236,17 +198,20 @@ compose_facts(
 	return ws_buf_copy(&text, a);
 }
 
-static const char *
-compose_sbom(const struct ws_pack_order *order, const struct ws_recipe *recipe, struct ws_arena *a)
+static const struct ws_wheel_module *
+list_modules(const struct ws_pack_order *order, const struct ws_recipe *recipe, struct ws_arena *a)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_sbom_part wheel = {
-		.name = recipe->distribution,
-		.version = order->version,
-		.purl = ws_arena_printf(a, "pkg:pypi/%s@%s", recipe->name, recipe->version.public_text),
-	};
-	ws_sbom_write(&wheel, order->parts, order->part_count, &text);
-	return ws_buf_copy(&text, a);
+	struct ws_wheel_module *modules = WS_NEW_N(a, struct ws_wheel_module, order->module_count);
+	for (size_t i = 0; i < order->module_count; i++) {
+		modules[i] = (struct ws_wheel_module){
+			.module = order->modules[i].module, .file = ws_arena_printf(a, "mod/%zu.so", i)};
+		for (size_t k = 0; k < recipe->extension_count; k++) {
+			if (strcmp(recipe->extensions[k].module, modules[i].module) == 0) {
+				modules[i].suffix = recipe->extensions[k].suffix;
+			}
+		}
+	}
+	return modules;
 }
 
 bool
@@ -263,6 +228,19 @@ ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 			&& !ws_table_read_file(WS_VERDICT_FILE, &ws_own_verdict_table, a, &verdict, err))) {
 		return false;
 	}
+	struct ws_wheel_file *files = WS_NEW_N(a, struct ws_wheel_file, order.file_count);
+	for (size_t i = 0; i < order.file_count; i++) {
+		const struct ws_python_file *file = &order.files[i];
+		files[i] = (struct ws_wheel_file){
+			file->path, ws_path_join(a, "src", file->from, NULL), file->executable};
+	}
+	WS_AUTO_BUF struct ws_buf sbom = {0};
+	struct ws_sbom_part wheel = {
+		.name = recipe.distribution,
+		.version = order.version,
+		.purl = ws_arena_printf(a, "pkg:pypi/%s@%s", recipe.name, recipe.version.public_text),
+	};
+	ws_sbom_write(&wheel, order.parts, order.part_count, &sbom);
 	const char *epoch = ws_user_env_get(env, "SOURCE_DATE_EPOCH");
 	struct ws_wheel_spec spec = {
 		.distribution = recipe.distribution,
@@ -272,12 +250,14 @@ ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 		.torch = order.torch,
 		.metadata = &recipe.metadata,
 		.facts_json = compose_facts(&order.facts, measured ? &verdict.measured : NULL, a),
-		.sbom_json = compose_sbom(&order, &recipe, a),
+		.sbom_json = ws_buf_text(&sbom),
 		.source_dir = "src",
+		.files = files,
+		.file_count = order.file_count,
+		.modules = list_modules(&order, &recipe, a),
+		.module_count = order.module_count,
 		.epoch = epoch ? strtoll(epoch, NULL, 10) : 0,
 	};
-	fill_files(&order, a, &spec);
-	fill_modules(&order, &recipe, a, &spec);
 	const char *name = ws_arena_printf(a, "%s\n", ws_wheel_file_name(&spec, a));
 	return ws_wheel_write(&spec, "wheel.whl", err)
 		&& ws_fs_write("name.txt", name, strlen(name), 0644, err);

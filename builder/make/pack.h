@@ -12,13 +12,8 @@
 #include "recipe/recipe_files.h"
 #include "wheel/sbom.h"
 
+struct ws_judge_module;
 struct ws_user_env;
-
-/** A module of the wheel and the link that makes it. */
-struct ws_pack_module {
-	const char *module; /**< dotted import name */
-	const struct ws_node *link;
-};
 
 /** A kit or a compiler in wheelsmith.json. */
 struct ws_pack_kit {
@@ -54,7 +49,7 @@ struct ws_pack_order {
 	const char *python_tag;                  /**< "cp311", "py3" */
 	const char *abi_tag;                     /**< "cp311", "none" */
 	const char *torch;                       /**< "torch==2.5.*"; NULL: none */
-	const struct ws_pack_module *modules;
+	const struct ws_judge_module *modules; /**< their names and links */
 	size_t module_count;
 	const struct ws_python_file *files; /**< the Python part */
 	size_t file_count;

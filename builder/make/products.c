@@ -60,21 +60,6 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 	return target;
 }
 
-/* True if Python imports the module, false if torch or ctypes loads it. `check.import` of the
- * recipe lists the imported ones; without that list all pybind modules are imported. */
-static bool
-is_imported(const struct adding *w, const struct ws_extension *extension)
-{
-	const struct ws_recipe *recipe = w->made->product->recipe;
-	bool named = false;
-	for (size_t i = 0; i < recipe->check.import_count; i++) {
-		named = named || ws_same(recipe->check.imports[i], extension->module);
-	}
-	bool says = recipe->check.import_count > 0;
-	return (extension->binding == WS_BINDING_PYBIND && (named || !says))
-		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
-}
-
 /* The driver for C is in the folder of the chosen compiler. */
 static bool
 has_c(const struct ws_hostcc *cxx, bool needs_c, struct ws_err *err)
@@ -90,23 +75,18 @@ has_c(const struct ws_hostcc *cxx, bool needs_c, struct ws_err *err)
 		cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang", cxx->major);
 }
 
-/* C is compiled, and linked without C++, by a driver of its own. */
-static bool
-has_compilers(
-	const struct ws_target *target, const struct ws_recipe_module *module, struct ws_err *err)
-{
-	bool compiles_c = false;
-	for (size_t i = 0; i < module->unit_count; i++) {
-		compiles_c = compiles_c || module->units[i].kind == WS_UNIT_C;
-	}
-	return has_c(target->cxx, compiles_c, err) && has_c(target->linker, !module->cxx, err);
-}
-
 static bool
 add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
 {
 	const struct ws_target *target = target_of(w, module);
-	if (!has_compilers(target, module, err)) {
+	const struct ws_extension *extension = module->extension;
+	const struct ws_install_check *check = &w->made->product->recipe->check;
+	/* C is compiled, and linked without C++, by a driver of its own. */
+	bool compiles_c = false;
+	for (size_t i = 0; i < module->unit_count; i++) {
+		compiles_c = compiles_c || module->units[i].kind == WS_UNIT_C;
+	}
+	if (!has_c(target->cxx, compiles_c, err) || !has_c(target->linker, !module->cxx, err)) {
 		return false;
 	}
 	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
@@ -117,10 +97,18 @@ add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_er
 	if (!link) {
 		return false;
 	}
-	*ws_vec_push(&w->modules, w->a) = (struct ws_judge_module){.module = target->extension->module,
+	/* Python imports the modules that `check.import` of the recipe lists, without it all pybind
+	 * modules; torch or ctypes loads the others. */
+	bool named = false;
+	for (size_t i = 0; i < check->import_count; i++) {
+		named = named || ws_same(check->imports[i], extension->module);
+	}
+	*ws_vec_push(&w->modules, w->a) = (struct ws_judge_module){.module = extension->module,
 		.link = add_node(w, link),
 		.cuda = module->cuda,
-		.imported = is_imported(w, target->extension)};
+		.imported = extension->binding == WS_BINDING_PYBIND
+			? named || check->import_count == 0
+			: extension->binding == WS_BINDING_STABLE_ABI && named};
 	return true;
 }
 
@@ -145,14 +133,6 @@ stable_python(const struct adding *w, const struct ws_torch_choice *torch)
 	return ws_arena_printf(w->a, "3.%u", minor);
 }
 
-/* Does @point bring another torch than @other? Each Python has its own installed one. */
-static bool
-brings_another(const struct ws_point *point, const struct ws_point *other)
-{
-	return point->torch != other->torch
-		|| (point->torch && point->torch->installed && point->python != other->python);
-}
-
 /* A point of each torch that the cells name, the product's own first: what is measured, is measured
  * there. */
 static size_t
@@ -164,7 +144,9 @@ list_points(const struct ws_product *product, const struct ws_point **points)
 		const struct ws_point *point = &product->cells[i]->point;
 		bool known = false;
 		for (size_t k = 0; k < count && !known; k++) {
-			known = !brings_another(point, points[k]);
+			/* Each Python has its own installed torch. */
+			bool own = point->torch && point->torch->installed;
+			known = point->torch == points[k]->torch && !(own && point->python != points[k]->python);
 		}
 		if (!known) {
 			points[count++] = point;
@@ -197,26 +179,13 @@ fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place
 	to->list_count = lists.len;
 	to->glibc = m->floor ? m->floor->glibc : NULL;
 	to->machine = point->machine;
-	to->libraries = m->libraries;
-	to->library_count = m->library_count;
+	to->libraries = m->libraries.at;
+	to->library_count = m->libraries.len;
 	to->python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL;
 	to->stable_python = stable;
 	bool here = point->machine == ws_machine_host();
 	to->python = here && m->python && !stable ? m->python->library : NULL;
 	return true;
-}
-
-/* "tiny 1.0+cpu in torch 2.5.0, 2.5.1". */
-static const char *
-check_subject(const struct adding *w, const struct ws_wheel_place *places, size_t count)
-{
-	const struct ws_product *product = w->made->product;
-	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_buf_printf(&text, "%s %s", product->recipe->name, product->version);
-	for (size_t i = 0; i < count && places[i].torch; i++) {
-		ws_buf_printf(&text, "%s%s", i ? ", " : " in torch ", places[i].torch);
-	}
-	return ws_buf_copy(&text, w->a);
 }
 
 /* The wheel must load in every torch that its cells name. */
@@ -233,8 +202,14 @@ add_check(struct adding *w, struct ws_err *err)
 			return false;
 		}
 	}
+	/* "tiny 1.0+cpu in torch 2.5.0, 2.5.1" */
+	WS_AUTO_BUF struct ws_buf subject = {0};
+	ws_buf_printf(&subject, "%s %s", product->recipe->name, product->version);
+	for (size_t i = 0; i < count && places[i].torch; i++) {
+		ws_buf_printf(&subject, "%s%s", i ? ", " : " in torch ", places[i].torch);
+	}
 	struct ws_judge_order order = {
-		.subject = check_subject(w, places, count),
+		.subject = ws_buf_copy(&subject, w->a),
 		.unit = ws_arena_printf(w->a, "%s/check", product->recipe->name),
 		.group = w->group,
 		.modules = w->modules.at,
@@ -292,13 +267,6 @@ pack_facts(const struct ws_product *product, const struct ws_materials *m, struc
 	};
 }
 
-/* Other people read the wheel: leave out the private parts of the URL. */
-static const char *
-spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
-{
-	return spec->kind == WS_SOURCE_GIT ? ws_url_bare(spec->url, a) : NULL;
-}
-
 static bool
 add_pack(struct adding *w, struct ws_err *err)
 {
@@ -310,7 +278,8 @@ add_pack(struct adding *w, struct ws_err *err)
 	*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
 		.name = ws_arena_printf(w->a, "%s sources", recipe->name),
 		.version = spec->commit ? spec->commit : recipe->version.text,
-		.url = spec_url(spec, w->a),
+		/* Other people read the wheel: leave out the private parts of the URL. */
+		.url = spec->kind == WS_SOURCE_GIT ? ws_url_bare(spec->url, w->a) : NULL,
 		.sha256 = spec->sha256,
 	};
 	if (m->torch) {
@@ -330,10 +299,6 @@ add_pack(struct adding *w, struct ws_err *err)
 				.version = m->cxx->version,
 				.application = true};
 	}
-	struct ws_pack_module *modules = WS_NEW_N(w->a, struct ws_pack_module, w->modules.len + 1);
-	for (size_t i = 0; i < w->modules.len; i++) {
-		modules[i] = (struct ws_pack_module){w->modules.at[i].module, w->modules.at[i].link};
-	}
 	struct ws_pack_order order = {
 		.recipe = recipe,
 		.source = &m->source->tree,
@@ -344,7 +309,7 @@ add_pack(struct adding *w, struct ws_err *err)
 		.torch = product->torch,
 		.files = w->view.files.at,
 		.file_count = w->view.files.len,
-		.modules = modules,
+		.modules = w->modules.at,
 		.module_count = w->modules.len,
 		.check = w->check,
 		.parts = parts.at,
@@ -355,19 +320,6 @@ add_pack(struct adding *w, struct ws_err *err)
 		ws_pack_action(&order, w->ctx->store, w->ctx->program, w->a, err);
 	w->made->pack = action ? add_node(w, action) : NULL;
 	return action != NULL;
-}
-
-/* Where this host has the Python and the torch of the cell. */
-static void
-add_import(struct adding *w)
-{
-	const struct ws_product *product = w->made->product;
-	struct ws_import_order order = {
-		.recipe = product->recipe, .group = w->group, .pack = w->made->pack};
-	if (product->recipe->check.import_count > 0
-		&& ws_resolve_beside(w->resolver, &product->point, &order.python, &order.torch)) {
-		w->made->import = add_node(w, ws_import_action(&order, w->a));
-	}
 }
 
 /* A build fails with the first problem, at its place in the recipe; `recipe check` reports all. */
@@ -418,7 +370,17 @@ add_all(struct adding *w, struct ws_err *err)
 			return false;
 		}
 	}
-	return (w->modules.len == 0 || add_check(w, err)) && add_pack(w, err) && (add_import(w), true);
+	if ((w->modules.len > 0 && !add_check(w, err)) || !add_pack(w, err)) {
+		return false;
+	}
+	/* Where this host has the Python and the torch of the cell. */
+	struct ws_import_order order = {
+		.recipe = product->recipe, .group = w->group, .pack = w->made->pack};
+	if (product->recipe->check.import_count > 0
+		&& ws_resolve_beside(w->resolver, &product->point, &order.python, &order.torch)) {
+		w->made->import = add_node(w, ws_import_action(&order, w->a));
+	}
+	return true;
 }
 
 bool

@@ -138,24 +138,6 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 	return wanted->installed || same;
 }
 
-/* The shipped list is of the default index's build: others export other names. */
-static const char *
-find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
-{
-	const struct ws_context *ctx = r->ctx;
-	const struct ws_torch_choice *torch = point->torch;
-	const char *shipped = ws_torch_exports_shipped(
-		ctx->data->facts, torch->version.public_text, point->machine, r->a);
-	if (torch->standard && shipped) {
-		return shipped;
-	}
-	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, point->torch_pin);
-	struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){.torch = point->torch_pin};
-	const char *path = ws_torch_exports_find(
-		ctx->fetch, ctx->facts, ctx->program, &torch->version, point->machine, &pin, r->a, err);
-	return path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? path : NULL;
-}
-
 bool
 ws_resolve_exports(
 	struct ws_resolver *r, const struct ws_point *point, const char **path, struct ws_err *err)
@@ -171,9 +153,23 @@ ws_resolve_exports(
 	if ((*path = ws_map_get(&r->exports, key))) {
 		return true;
 	}
-	*path = kit ? ws_torch_exports_find_installed(
-				r->ctx->fetch, r->ctx->program, kit, &point->python->tag, r->a, err)
-				: find_exports(r, point, err);
+	const struct ws_context *ctx = r->ctx;
+	const struct ws_version *version = &point->torch->version;
+	/* The shipped list is of the default index's build: others export other names. */
+	if (point->torch->standard && !kit) {
+		*path = ws_torch_exports_shipped(
+			ctx->data->facts, version->public_text, point->machine, r->a);
+	}
+	if (kit) {
+		*path = ws_torch_exports_find_installed(
+			ctx->fetch, ctx->program, kit, &point->python->tag, r->a, err);
+	} else if (!*path) {
+		const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, key);
+		struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){.torch = key};
+		*path = ws_torch_exports_find(
+			ctx->fetch, ctx->facts, ctx->program, version, point->machine, &pin, r->a, err);
+		*path = *path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? *path : NULL;
+	}
 	if (*path) {
 		ws_map_put(&r->exports, key, *path, r->a);
 	}
@@ -290,17 +286,6 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 
 /* ---- sources ---- */
 
-static const char *
-source_key(struct ws_resolver *r, const struct ws_product *product)
-{
-	const struct ws_recipe *recipe = product->recipe;
-	const char *key = ws_arena_printf(r->a, "%s %s", recipe->name, recipe->version.text);
-	for (size_t i = 0; i < product->patch_count; i++) {
-		key = ws_arena_printf(r->a, "%s %s", key, product->patches[i]->sha256);
-	}
-	return key;
-}
-
 /* The lock pins the sources as they came; then the recipe's patches are applied. */
 static bool
 fetch_source(struct ws_resolver *r, const struct ws_product *product, struct ws_source_found *found,
@@ -337,7 +322,11 @@ fetch_source(struct ws_resolver *r, const struct ws_product *product, struct ws_
 const struct ws_source_found *
 ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
-	const char *key = source_key(r, product);
+	const struct ws_recipe *recipe = product->recipe;
+	const char *key = ws_arena_printf(r->a, "%s %s", recipe->name, recipe->version.text);
+	for (size_t i = 0; i < product->patch_count; i++) {
+		key = ws_arena_printf(r->a, "%s %s", key, product->patches[i]->sha256);
+	}
 	struct ws_source_found *found = ws_map_get(&r->sources, key);
 	if (found) {
 		return found;
@@ -347,7 +336,6 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
-	const struct ws_recipe *recipe = product->recipe;
 	struct ws_listing listing = ws_tree_listing(&found->tree);
 	size_t idle = ws_recipe_idle_cuda(recipe, &listing);
 	if (idle > 0) {
@@ -395,82 +383,40 @@ ws_resolve_downloads(struct ws_resolver *r, const struct ws_product *product, st
 	return ws_resolve_outside(r, product, err) && ws_resolve_cell_exports(r, product, err);
 }
 
-bool
-ws_resolve_can_build(const struct ws_product *product, struct ws_err *err)
-{
-	const struct ws_plan_python *python = product->point.python->interpreter;
-	if (!product->includes_python || !python || !python->missing) {
-		return true;
-	}
-	if (err) {
-		*err = *python->missing;
-	}
-	return err ? ws_err_wrap(err, "%s", product->cells[0]->name) : false;
-}
-
-/* The headers of the product's interpreter, copied into the store once. */
-static bool
-open_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct ws_materials *m,
-	struct ws_err *err)
-{
-	const struct ws_plan_python *found = choice->interpreter;
-	if (!found || !found->kit) {
-		return ws_err_set(err, WS_ERR_CONFIG, "no Python %s was found on this host", choice->text);
-	}
-	m->python = found->kit;
-	return found->kit->tree.path
-		|| ws_python_open(r->ctx->store, r->ctx->host, found->kit, r->a, err);
-}
-
-/* The toolchain's libraries without those of the floor, and those that the recipe links. */
-static void
-list_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
-	const struct ws_toolchain *chain, struct ws_materials *m)
-{
-	ws_name_list all = {0};
-	for (size_t i = 0; i < chain->library_count; i++) {
-		const char *path = chain->libraries[i];
-		if (!m->floor || !ws_floor_has_library(m->floor, ws_path_base(path))) {
-			*ws_vec_push(&all, r->a) = path;
-		}
-	}
-	if (ws_hostcc_machine(&chain->linker) == ws_machine_host()) {
-		ws_host_libraries_linked(r->ctx->ledger, &chain->linker, recipe, r->a, &all);
-	}
-	m->libraries = all.at;
-	m->library_count = all.len;
-}
-
 /* The interpreter and the compilers of this host; all downloads are done. */
 static bool
 find_on_host(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *m,
 	struct ws_err *err)
 {
+	const struct ws_context *ctx = r->ctx;
+	const struct ws_python_choice *python = product->point.python;
+	const struct ws_plan_python *found = python->interpreter;
 	if (needs_torch(product) && !(m->torch = ws_resolve_torch(r, &product->point, err))) {
 		return false;
 	}
-	if (product->includes_python && !open_python(r, product->point.python, m, err)) {
-		return false;
+	if (product->includes_python && (!found || !found->kit)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "no Python %s was found on this host", python->text);
 	}
-	const struct ws_toolchain_need need = {
-		.machine = product->point.machine,
-		.cuda = m->cuda,
-		.gcc_min = product->gcc_min,
-		.bad = product->gcc_bad,
-		.bad_count = product->gcc_bad_count,
-	};
-	const struct ws_toolchain *chain = ws_toolchain_find(r->toolchains, &need, err);
+	if (product->includes_python) { /* its headers are copied into the store once */
+		m->python = found->kit;
+		if (!found->kit->tree.path
+			&& !ws_python_open(ctx->store, ctx->host, found->kit, r->a, err)) {
+			return false;
+		}
+	}
+	const struct ws_toolchain *chain = ws_toolchain_find(r->toolchains, product, m->cuda, err);
 	if (!chain) {
 		return false;
 	}
 	m->cxx = &chain->cxx;
 	m->linker = &chain->linker;
-	if (product->glibc
-			? !(m->floor = ws_toolchain_floor(r->toolchains, m->linker, product->glibc, err))
-			: !ws_toolchain_links_here(r->toolchains, m->cxx, err)) {
-		return false;
+	m->floor = chain->floor;
+	for (size_t i = 0; i < chain->libraries.len; i++) {
+		*ws_vec_push(&m->libraries, r->a) = chain->libraries.at[i];
 	}
-	list_libraries(r, product->recipe, chain, m);
+	if (ws_hostcc_machine(m->linker) == ws_machine_host()) {
+		ws_host_libraries_linked(ctx->ledger, m->linker, product->recipe, r->a, &m->libraries);
+	}
 	return true;
 }
 
@@ -478,8 +424,13 @@ bool
 ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *m,
 	struct ws_err *err)
 {
+	const struct ws_plan_python *python = product->point.python->interpreter;
 	*m = (struct ws_materials){0};
-	if (!ws_resolve_can_build(product, err) || !bring_outside(r, product, m, err)) {
+	if (product->includes_python && python && python->missing) { /* before any download */
+		*err = *python->missing;
+		return ws_err_wrap(err, "%s", product->cells[0]->name);
+	}
+	if (!bring_outside(r, product, m, err)) {
 		return false;
 	}
 	return product->recipe->extension_count == 0 || find_on_host(r, product, m, err)
@@ -488,15 +439,23 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 
 /* ---- downloads that are missing ---- */
 
+static const char *const missing_kinds[] = {
+	[WS_MISSING_TORCH] = "headers and libraries of torch",
+	[WS_MISSING_EXPORTS] = "export lists of torch",
+	[WS_MISSING_CUDA] = "CUDA toolkits",
+	[WS_MISSING_SOURCES] = "sources",
+	[WS_MISSING_WHEELS] = "prebuilt wheels",
+};
+
 /* Other failures than of the network are reported by the build itself. */
 static bool
-add_missing(struct ws_map *names, const char *name, const struct ws_err *err, struct ws_arena *a)
+add_missing(struct ws_missing_downloads *missing, enum ws_missing_kind kind, const char *name,
+	const struct ws_err *err, struct ws_arena *a)
 {
-	if (err->kind != WS_ERR_FETCH) {
-		return false;
+	if (err->kind == WS_ERR_FETCH) {
+		ws_map_add(&missing->names[kind], name, a);
 	}
-	ws_map_add(names, name, a);
-	return true;
+	return err->kind == WS_ERR_FETCH;
 }
 
 /* "2.11.0/aarch64": each machine's is a wheel of its own. */
@@ -506,94 +465,64 @@ torch_name(const struct ws_point *point, struct ws_arena *a)
 	return ws_arena_printf(a, "%s%s", point->torch->name, point->machine->mark);
 }
 
-static bool
-misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
-	const struct ws_product *product, struct ws_arena *a)
-{
-	bool any = false;
-	for (size_t i = 0; i < product->cell_count; i++) {
-		const struct ws_point *point = &product->cells[i]->point;
-		struct ws_err err = {0};
-		const char *path;
-		if (point->torch && !ws_resolve_exports(r, point, &path, &err)) {
-			any = add_missing(&missing->exports, torch_name(point, a), &err, a) || any;
-		}
-	}
-	return any;
-}
-
-/* A wheel of somebody else's was to serve it. */
-static bool
-misses_wheel(
-	struct ws_missing_downloads *missing, const struct ws_product *product, struct ws_arena *a)
-{
-	const struct ws_candidates *all = &product->candidates;
-	bool awaited = product->cells[0]->decision == WS_DECISION_PREBUILT && !product->chosen;
-	if (awaited && all->count == 0) {
-		ws_map_add(&missing->wheels,
-			ws_arena_printf(
-				a, "any of %s %s", product->recipe->name, product->recipe->version.text),
-			a);
-	}
-	for (size_t i = 0; awaited && i < all->count; i++) {
-		if (all->at[i].state == WS_CANDIDATE_UNOPENED) {
-			ws_map_add(&missing->wheels, all->at[i].file, a);
-		}
-	}
-	return awaited;
-}
-
 bool
 ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolver *r,
 	const struct ws_product *product, struct ws_arena *a)
 {
 	const struct ws_recipe *recipe = product->recipe;
 	const struct ws_point *point = &product->point;
-	bool any = false;
-	struct ws_err err = {0};
-	if (misses_wheel(missing, product, a)) {
-		return true;
+	const struct ws_candidates *all = &product->candidates;
+	const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text), *path;
+	struct ws_err err = {.kind = WS_ERR_FETCH};
+	/* A wheel of somebody else's was to serve it. */
+	if (product->cells[0]->decision == WS_DECISION_PREBUILT && !product->chosen) {
+		for (size_t i = 0; i < all->count; i++) {
+			if (all->at[i].state == WS_CANDIDATE_UNOPENED) {
+				add_missing(missing, WS_MISSING_WHEELS, all->at[i].file, &err, a);
+			}
+		}
+		return all->count > 0
+			|| add_missing(
+				missing, WS_MISSING_WHEELS, ws_arena_printf(a, "any of %s", name), &err, a);
 	}
-	if (recipe->extension_count > 0) {
-		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
-		if (torch && !ws_resolve_torch(r, point, &err)) {
-			any = add_missing(&missing->torch, torch_name(point, a), &err, a);
+	bool any = false, compiles = recipe->extension_count > 0;
+	bool torch = compiles && point->torch && product->binding < WS_BINDING_C_ABI;
+	if (torch && !ws_resolve_torch(r, point, &err)) {
+		any = add_missing(missing, WS_MISSING_TORCH, torch_name(point, a), &err, a);
+	}
+	if (compiles && point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
+		any = add_missing(missing, WS_MISSING_CUDA, point->cuda->name, &err, a) || any;
+	}
+	for (size_t i = 0; torch && i < product->cell_count; i++) {
+		point = &product->cells[i]->point;
+		if (point->torch && !ws_resolve_exports(r, point, &path, &err)) {
+			any = add_missing(missing, WS_MISSING_EXPORTS, torch_name(point, a), &err, a) || any;
 		}
-		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
-			any = add_missing(&missing->cuda, point->cuda->name, &err, a) || any;
-		}
-		any = (torch && misses_exports(missing, r, product, a)) || any;
 	}
 	if (!ws_resolve_source(r, product, &err)) {
-		const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text);
-		any = add_missing(&missing->sources, name, &err, a) || any;
+		any = add_missing(missing, WS_MISSING_SOURCES, name, &err, a) || any;
 	}
 	return any;
-}
-
-static void
-report_kind(const char *kind, const struct ws_map *names, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf line = {0};
-	for (size_t i = 0; i < names->count; i++) {
-		ws_buf_printf(&line, "%s%s", i ? ", " : "", names->slots[i].key);
-	}
-	if (names->count > 0) {
-		ws_err_cure(err, "%s: %s", kind, ws_buf_text(&line));
-	}
 }
 
 bool
 ws_missing_downloads_report(const struct ws_missing_downloads *missing, struct ws_err *err)
 {
-	size_t count = missing->torch.count + missing->exports.count + missing->cuda.count
-		+ missing->sources.count + missing->wheels.count;
+	size_t count = 0;
+	for (size_t i = 0; i < WS_LEN(missing_kinds); i++) {
+		count += missing->names[i].count;
+	}
 	ws_err_set(err, WS_ERR_FETCH, "%zu download%s missing, and this run is offline", count,
 		count == 1 ? " is" : "s are");
-	report_kind("headers and libraries of torch", &missing->torch, err);
-	report_kind("export lists of torch", &missing->exports, err);
-	report_kind("CUDA toolkits", &missing->cuda, err);
-	report_kind("sources", &missing->sources, err);
-	report_kind("prebuilt wheels", &missing->wheels, err);
+	for (size_t i = 0; i < WS_LEN(missing_kinds); i++) {
+		const struct ws_map *names = &missing->names[i];
+		WS_AUTO_BUF struct ws_buf line = {0};
+		for (size_t k = 0; k < names->count; k++) {
+			ws_buf_printf(&line, "%s%s", k ? ", " : "", names->slots[k].key);
+		}
+		if (names->count > 0) {
+			ws_err_cure(err, "%s: %s", missing_kinds[i], ws_buf_text(&line));
+		}
+	}
 	return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 }

@@ -24,8 +24,7 @@ struct ws_materials {
 	const struct ws_hostcc *linker;     /**< of this host; NULL: no unit is compiled */
 	const struct ws_source_found *source;
 	const struct ws_floor_kit *floor; /**< libraries to link against; NULL: this host's */
-	const char *const *libraries;     /**< the host's runtime libraries, for the check */
-	size_t library_count;
+	ws_name_list libraries;           /**< the host's runtime libraries, for the check */
 };
 
 struct ws_resolver;
@@ -39,10 +38,6 @@ struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pin
  * kits' own; a value of the matrix without a kit is WS_ERR_CONFIG. */
 bool ws_resolve(struct ws_resolver *r, const struct ws_product *product,
 	struct ws_materials *materials, struct ws_err *err);
-
-/** False when this host lacks what building @a product needs and no download brings: its Python, or
- * the headers of it. Before any download. */
-bool ws_resolve_can_build(const struct ws_product *product, struct ws_err *err);
 
 /** Downloads and pins the sources, the toolkit and the headers of a torch release of @a product.
  * Needs no compiler and no Python. */
@@ -83,13 +78,17 @@ bool ws_resolve_lists(
 /* ---- downloads that an offline run lacks, reported together ----
  * What the host itself lacks (a compiler, a Python) is not among them. */
 
-/** Names, each once. Zeroed: no download is missing. */
+enum ws_missing_kind {
+	WS_MISSING_TORCH,   /**< releases whose kits are not in the store: "2.11.0" */
+	WS_MISSING_EXPORTS, /**< releases whose export lists neither ship nor are in the store */
+	WS_MISSING_CUDA,    /**< toolkits: "13.0" */
+	WS_MISSING_SOURCES, /**< "tiny 1.0" */
+	WS_MISSING_WHEELS,  /**< prebuilt ones, by file name */
+};
+
+/** Names by kind, each once. Zeroed: no download is missing. */
 struct ws_missing_downloads {
-	struct ws_map torch;   /**< releases whose kits are not in the store: "2.11.0" */
-	struct ws_map exports; /**< releases whose export lists neither ship nor are in the store */
-	struct ws_map cuda;    /**< toolkits: "13.0" */
-	struct ws_map sources; /**< "tiny 1.0" */
-	struct ws_map wheels;  /**< prebuilt ones, by file name */
+	struct ws_map names[WS_MISSING_WHEELS + 1];
 };
 
 /** Adds what @a product needs and the store does not have; true when that is anything. For runs

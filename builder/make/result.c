@@ -81,20 +81,6 @@ ws_cell_reason(const struct ws_cell_result *result)
 	return supply && supply->failure ? supply->failure->text : result->cell->why;
 }
 
-/* The planned decision for a product: the best of its cells. */
-static enum ws_decision
-find_decision(const struct ws_product *product, const char **why)
-{
-	enum ws_decision best = WS_DECISION_EXCLUDED;
-	for (size_t i = 0; i < product->cell_count; i++) {
-		if (product->cells[i]->decision < best) {
-			best = product->cells[i]->decision;
-			*why = product->cells[i]->why;
-		}
-	}
-	return best;
-}
-
 void
 ws_attempts_add(const struct ws_candidates *candidates, const struct ws_candidate *chosen,
 	struct ws_arena *a, ws_attempt_list *tried)
@@ -121,7 +107,14 @@ ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struc
 	for (size_t i = 0; i < plan->product_count; i++) {
 		const struct ws_product *product = plan->products[i];
 		const char *why = NULL;
-		enum ws_decision decision = find_decision(product, &why);
+		/* The planned decision: the best of its cells. */
+		enum ws_decision decision = WS_DECISION_EXCLUDED;
+		for (size_t k = 0; k < product->cell_count; k++) {
+			if (product->cells[k]->decision < decision) {
+				decision = product->cells[k]->decision;
+				why = product->cells[k]->why;
+			}
+		}
 		if (decision == WS_DECISION_EXCLUDED) {
 			continue;
 		}
@@ -139,19 +132,6 @@ ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struc
 		supplies->cells[i] =
 			(struct ws_cell_result){cell, waits ? of[cell->product->number] : NULL};
 	}
-}
-
-static const char *
-command_line(const struct ws_node *node, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf line = {0};
-	const char *dir = node->dir ? node->dir : "{work}";
-	const char *const *words = ws_action_words(node->action, node->action->argv, dir, a);
-	for (size_t i = 0; words[i]; i++) {
-		ws_buf_puts(&line, i ? " " : "");
-		ws_buf_put_quoted(&line, words[i]);
-	}
-	return ws_buf_copy(&line, a);
 }
 
 /* The exit code of a finished check is a verdict or an error of the host (a full disk). A check
@@ -175,30 +155,31 @@ refine(const struct ws_node *node)
 	}
 }
 
-/* The units that need the symbols that a check misses. */
-static const struct ws_asking *
-asks_of(const struct ws_node *node, const struct ws_store *store, struct ws_arena *a, size_t *count)
-{
-	WS_AUTO_BUF struct ws_buf log = {0};
-	bool verdict = strcmp(node->action->stage, "check") == 0 && node->result.log.hex[0]
-		&& ws_cas_read(store, node->result.log.hex, &log, NULL);
-	*count = 0;
-	return verdict ? ws_asking_find(node, ws_buf_str(&log), store, a, count) : NULL;
-}
-
 struct ws_failed_action
 ws_failed_action_of(
 	const struct ws_node *node, bool keep_work, const struct ws_store *store, struct ws_arena *a)
 {
-	size_t ask_count;
+	size_t ask_count = 0;
+	const struct ws_asking *asks = NULL;
+	WS_AUTO_BUF struct ws_buf log = {0}, line = {0};
 	refine(node);
-	const struct ws_asking *asks = asks_of(node, store, a, &ask_count);
+	/* The units that need the symbols that a check misses. */
+	if (strcmp(node->action->stage, "check") == 0 && node->result.log.hex[0]
+		&& ws_cas_read(store, node->result.log.hex, &log, NULL)) {
+		asks = ws_asking_find(node, ws_buf_str(&log), store, a, &ask_count);
+	}
+	const char *const *words =
+		ws_action_words(node->action, node->action->argv, node->dir ? node->dir : "{work}", a);
+	for (size_t i = 0; words[i]; i++) {
+		ws_buf_puts(&line, i ? " " : "");
+		ws_buf_put_quoted(&line, words[i]);
+	}
 	return (struct ws_failed_action){
 		.cell = node->action->group,
 		.subject = node->action->subject,
 		.stage = node->action->stage,
 		.err = node->failure,
-		.command = command_line(node, a),
+		.command = ws_buf_copy(&line, a),
 		.log_digest = node->result.log,
 		.elsewhere = node->action->platform != NULL,
 		.folder = keep_work ? node->dir : NULL,

@@ -54,32 +54,6 @@ open_cxx(struct ws_toolchains *t, const struct ws_hostcc *chosen, struct ws_err 
 	return known;
 }
 
-static void
-list_libraries(struct ws_toolchains *t, const struct opened *opened, const struct ws_cuda_kit *cuda,
-	struct ws_toolchain *chain)
-{
-	ws_name_list paths = {0};
-	for (size_t i = 0; i < opened->libraries.len; i++) {
-		*ws_vec_push(&paths, t->a) = opened->libraries.at[i];
-	}
-	if (cuda) { /* libcudart exports the same names on every machine */
-		*ws_vec_push(&paths, t->a) = cuda->runtime;
-	}
-	chain->libraries = paths.at;
-	chain->library_count = paths.len;
-}
-
-static void
-list_compilers(struct ws_toolchains *t)
-{
-	if (!t->listed) {
-		const char *path = ws_user_env_get(t->ctx->env, "PATH");
-		ws_hostcc_list_all(t->ctx->ledger, "", path, t->ctx->events, t->a, &t->compilers);
-		ws_hostcc_list_cross(t->ctx->ledger, "", path, t->a, &t->cross);
-		t->listed = true;
-	}
-}
-
 /* The workers' compilers for this machine. WS_ERR_CONFIG: their headers are not glibc's. */
 static bool
 read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_compiler_list *worker,
@@ -105,65 +79,57 @@ read_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_com
 			err, WS_ERR_CONFIG, "the workers of %s do not have the headers of glibc", farm->name);
 }
 
-/* One worker answers for all, once. */
-static bool
-ask_worker(struct ws_toolchains *t, struct ws_worker_files *farm, struct ws_err *err)
-{
-	struct ws_compiler_list worker;
-	if (!t->worker.glibc && !t->worker_err) {
-		if (read_worker(t, farm, &worker, err)) {
-			t->worker = worker;
-		} else {
-			t->worker_err = WS_NEW(t->a, struct ws_err);
-			*t->worker_err = *err;
-		}
-	}
-	if (t->worker_err) {
-		*err = *t->worker_err;
-	}
-	return !t->worker_err;
-}
-
 /* The compilers to choose from: of a farm's workers, of this host, or cross compilers. */
 static const ws_hostcc_list *
 list_for(struct ws_toolchains *t, const struct ws_machine *machine, struct ws_err *err)
 {
 	struct ws_executor *others = t->ctx->executor;
-	list_compilers(t);
+	if (!t->listed) {
+		const char *path = ws_user_env_get(t->ctx->env, "PATH");
+		ws_hostcc_list_all(t->ctx->ledger, "", path, t->ctx->events, t->a, &t->compilers);
+		ws_hostcc_list_cross(t->ctx->ledger, "", path, t->a, &t->cross);
+		t->listed = true;
+	}
 	if (machine != ws_machine_host()) {
 		return &t->cross;
 	}
-	if (others && others->platform) {
-		return ask_worker(t, others->platform, err) ? &t->worker.compilers : NULL;
+	if (!others || !others->platform) {
+		return &t->compilers;
 	}
-	return &t->compilers;
+	/* One worker answers for all, once. */
+	if (!t->worker.glibc && !t->worker_err && !read_worker(t, others->platform, &t->worker, err)) {
+		t->worker_err = WS_NEW(t->a, struct ws_err);
+		*t->worker_err = *err;
+	}
+	if (t->worker_err) {
+		*err = *t->worker_err;
+	}
+	return t->worker_err ? NULL : &t->worker.compilers;
 }
 
 static bool
-choose_cxx(struct ws_toolchains *t, const struct ws_toolchain_need *need, struct ws_hostcc *chosen,
-	struct ws_err *err)
+choose_cxx(struct ws_toolchains *t, const struct ws_product *product,
+	const struct ws_cuda_kit *cuda, struct ws_hostcc *chosen, struct ws_err *err)
 {
-	const struct ws_cuda_kit *cuda = need->cuda;
-	const ws_hostcc_list *list = list_for(t, need->machine, err);
+	const struct ws_machine *machine = product->point.machine;
+	const ws_hostcc_list *list = list_for(t, machine, err);
 	if (!list) {
 		return false;
 	}
 	struct ws_hostcc_wish wish = {
 		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
 		.cuda = cuda ? &cuda->version : NULL,
-		.gcc_min = need->gcc_min,
-		.bad = need->bad,
-		.bad_count = need->bad_count,
+		.gcc_min = product->gcc_min,
+		.bad = product->gcc_bad,
+		.bad_count = product->gcc_bad_count,
 		.facts = t->ctx->facts,
 	};
 	if (list == &t->cross && list->len == 0) {
-		ws_err_set(
-			err, WS_ERR_BUILD, "no compiler of this host compiles for %s", need->machine->name);
+		ws_err_set(err, WS_ERR_BUILD, "no compiler of this host compiles for %s", machine->name);
 		ws_err_cure(err, "have %s-g++ on PATH, which nvcc takes as its host compiler",
-			need->machine->multiarch);
-		ws_err_cure(err, "on Debian and Ubuntu: apt-get install crossbuild-essential-%s",
-			need->machine->debian);
-		return false;
+			machine->multiarch);
+		return ws_err_cure(err, "on Debian and Ubuntu: apt-get install crossbuild-essential-%s",
+			machine->debian);
 	}
 	const struct ws_host *host = list == &t->worker.compilers ? NULL : t->ctx->host;
 	return ws_hostcc_choose(list, &wish, host, chosen, err);
@@ -194,44 +160,9 @@ open_linker(struct ws_toolchains *t, const struct ws_hostcc *cxx, struct ws_err 
 	return open_cxx(t, &t->compilers.at[0], err);
 }
 
-/* Equal texts: one toolchain. */
-static const char *
-need_key(const struct ws_toolchains *t, const struct ws_toolchain_need *need)
-{
-	const char *key = ws_arena_printf(
-		t->a, "%s %u%s", need->cuda ? need->cuda->name : "", need->gcc_min, need->machine->mark);
-	for (size_t i = 0; i < need->bad_count; i++) {
-		key = ws_arena_printf(t->a, "%s -%u", key, need->bad[i]);
-	}
-	return key;
-}
-
-const struct ws_toolchain *
-ws_toolchain_find(struct ws_toolchains *t, const struct ws_toolchain_need *need, struct ws_err *err)
-{
-	const char *key = need_key(t, need);
-	struct ws_toolchain *chain = ws_map_get(&t->found, key);
-	if (chain) {
-		return chain;
-	}
-	chain = WS_NEW(t->a, struct ws_toolchain);
-	const struct opened *opened =
-		choose_cxx(t, need, &chain->cxx, err) ? open_linker(t, &chain->cxx, err) : NULL;
-	if (!opened
-		|| (need->cuda
-			&& !ws_cuda_ask_include(need->cuda, opened->cxx.path, t->ctx->ledger, t->a, err))) {
-		return NULL;
-	}
-	chain->linker = opened->cxx;
-	chain->cxx = chain->cxx.platform ? chain->cxx : opened->cxx;
-	list_libraries(t, opened, need->cuda, chain);
-	ws_map_put(&t->found, key, chain, t->a);
-	return chain;
-}
-
-bool
-ws_toolchain_links_here(
-	const struct ws_toolchains *t, const struct ws_hostcc *cxx, struct ws_err *err)
+/* False when @a cxx compiles against headers of a newer glibc than this host has. */
+static bool
+links_here(const struct ws_toolchains *t, const struct ws_hostcc *cxx, struct ws_err *err)
 {
 	const char *own = gnu_get_libc_version(), *theirs = t->worker.glibc;
 	struct ws_version here, there;
@@ -244,8 +175,9 @@ ws_toolchain_links_here(
 	return ws_err_cure(err, "build the wheel for an older glibc, or use older workers");
 }
 
-const struct ws_floor_kit *
-ws_toolchain_floor(
+/* The libraries of a system with glibc @a glibc, for modules that @a cxx links. */
+static const struct ws_floor_kit *
+open_floor(
 	struct ws_toolchains *t, const struct ws_hostcc *cxx, const char *glibc, struct ws_err *err)
 {
 	const char *key = ws_arena_printf(t->a, "%s %s", glibc, cxx->path);
@@ -266,4 +198,44 @@ ws_toolchain_floor(
 	}
 	ws_map_put(&t->floors, key, kit, t->a);
 	return kit;
+}
+
+const struct ws_toolchain *
+ws_toolchain_find(struct ws_toolchains *t, const struct ws_product *product,
+	struct ws_cuda_kit *cuda, struct ws_err *err)
+{
+	const char *glibc = product->glibc;
+	const char *key = ws_arena_printf(t->a, "%s %s %u%s", cuda ? cuda->name : "",
+		glibc ? glibc : "", product->gcc_min, product->point.machine->mark);
+	for (size_t i = 0; i < product->gcc_bad_count; i++) {
+		key = ws_arena_printf(t->a, "%s -%u", key, product->gcc_bad[i]);
+	}
+	struct ws_toolchain *chain = ws_map_get(&t->found, key);
+	if (chain) {
+		return chain;
+	}
+	chain = WS_NEW(t->a, struct ws_toolchain);
+	const struct opened *opened =
+		choose_cxx(t, product, cuda, &chain->cxx, err) ? open_linker(t, &chain->cxx, err) : NULL;
+	if (!opened
+		|| (cuda && !ws_cuda_ask_include(cuda, opened->cxx.path, t->ctx->ledger, t->a, err))) {
+		return NULL;
+	}
+	chain->linker = opened->cxx;
+	chain->cxx = chain->cxx.platform ? chain->cxx : opened->cxx;
+	if (glibc ? !(chain->floor = open_floor(t, &chain->linker, glibc, err))
+			  : !links_here(t, &chain->cxx, err)) {
+		return NULL;
+	}
+	for (size_t i = 0; i < opened->libraries.len; i++) {
+		const char *path = opened->libraries.at[i];
+		if (!glibc || !ws_floor_has_library(chain->floor, ws_path_base(path))) {
+			*ws_vec_push(&chain->libraries, t->a) = path;
+		}
+	}
+	if (cuda) { /* libcudart exports the same names on every machine */
+		*ws_vec_push(&chain->libraries, t->a) = cuda->runtime;
+	}
+	ws_map_put(&t->found, key, chain, t->a);
+	return chain;
 }

@@ -53,36 +53,7 @@ is_failed_build(const struct ws_err *failure)
 	return failure && (failure->kind == WS_ERR_BUILD || failure->kind == WS_ERR_VERIFY);
 }
 
-static void
-fail_build(const struct building *b, struct ws_supply *supply, const struct ws_err *failure)
-{
-	supply->failure = failure;
-	*ws_vec_push(&supply->tried, b->a) = (struct ws_attempt){WS_SUPPLY_BUILT, NULL, failure->text};
-}
-
-static void
-fall_back(const struct building *b, struct ws_supply *supply)
-{
-	const char *to = is_failed_build(supply->failure) && falls_back(b)
-		? ws_matrix_fallback(b->options->matrix, supply->product->recipe->name)
-		: NULL;
-	if (to) {
-		supply->kind = WS_SUPPLY_FALLBACK;
-		supply->why = ws_arena_printf(b->a, "%s: the build failed: %s", to, supply->failure->text);
-	}
-}
-
 /* ---- reporting ---- */
-
-/* At most once a second: a build may deliver thousands of wheels. */
-static bool
-is_time_to_record(struct building *b)
-{
-	int64_t now_ms = ws_clock_ms();
-	bool is = now_ms >= b->record_ms;
-	b->record_ms = is ? now_ms + RECORD_MS : b->record_ms;
-	return is;
-}
 
 static bool
 report_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *err)
@@ -90,8 +61,13 @@ report_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *
 	if (b->options->tell_wheel) {
 		b->options->tell_wheel(b->options->self, supply);
 	}
-	return !is_time_to_record(b)
-		|| ws_deliver_records(b->ctx, b->options->output, b->result, false, err);
+	/* At most once a second: a build may deliver thousands of wheels. */
+	int64_t now_ms = ws_clock_ms();
+	if (now_ms < b->record_ms) {
+		return true;
+	}
+	b->record_ms = now_ms + RECORD_MS;
+	return ws_deliver_records(b->ctx, b->options->output, b->result, false, err);
 }
 
 /* ---- resolving ---- */
@@ -104,55 +80,30 @@ copy_error(const struct building *b, const struct ws_err *err)
 	return kept;
 }
 
-/* Is open, and no prebuilt wheel is to serve it. */
-static bool
-builds(const struct ws_supply *supply)
-{
-	return ws_supply_is_open(supply) && !ws_supply_is_prebuilt(supply);
-}
-
-/* Where nothing may be built, a wheel of the store is delivered as it is: no kit is asked for. */
-static bool
-delivers_stored(const struct building *b, const struct ws_supply *supply)
-{
-	return b->options->matrix->policy == WS_POLICY_PREBUILT_ONLY && supply->product->wheel.file;
-}
-
-static bool
-fail_prebuilt(struct building *b, struct ws_supply *supply, struct ws_err *err)
-{
-	ws_supply_fail_prebuilt(supply, err);
-	supply->failure = copy_error(b, err);
-	return goes_on(b);
-}
-
+/* A wheel that needs no build. */
 static bool
 deliver_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
 {
+	const struct ws_product *product = supply->product;
 	const char *output = b->options->output;
 	bool awaits_prebuilt = ws_supply_is_prebuilt(supply);
-	if (awaits_prebuilt && supply->product->chosen) {
-		return ws_deliver_prebuilt(b->ctx, output, supply, supply->product->chosen, err)
+	if (awaits_prebuilt && product->chosen) {
+		return ws_deliver_prebuilt(b->ctx, output, supply, product->chosen, err)
 			&& report_wheel(b, supply, err);
 	}
-	if (delivers_stored(b, supply)) {
+	/* Where nothing may or can be built, a wheel of the store is delivered: no kit is needed. */
+	bool builds = b->options->matrix->policy != WS_POLICY_PREBUILT_ONLY
+		&& !(product->includes_python && product->point.python->missing);
+	if (!builds && product->wheel.file) {
 		return ws_deliver_stored(b->ctx, output, supply, err) && report_wheel(b, supply, err);
 	}
 	/* Offline, the list of missing downloads has it. */
-	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	return offline || !awaits_prebuilt || fail_prebuilt(b, supply, err);
-}
-
-/* Wheels that need no build. */
-static bool
-deliver_all_ready(struct building *b, struct ws_err *err)
-{
-	bool done = true;
-	for (size_t i = 0; i < b->supplies->count && done; i++) {
-		struct ws_supply *supply = &b->supplies->at[i];
-		done = !ws_supply_is_open(supply) || deliver_ready(b, supply, err);
+	if (!awaits_prebuilt || (b->ctx->fetch && b->ctx->fetch->offline)) {
+		return true;
 	}
-	return done;
+	ws_supply_fail_prebuilt(supply, err);
+	supply->failure = copy_error(b, err);
+	return goes_on(b);
 }
 
 /* Reports all missing downloads together before failing. */
@@ -179,68 +130,34 @@ find_missing(struct building *b, struct ws_resolver *resolver, struct ws_err *er
 	return goes_on(b);
 }
 
-/* A product that cannot be resolved fails its supply; the rest goes on with --keep-going. */
-static bool
-add_product(
-	struct building *b, struct ws_resolver *resolver, struct ws_supply *supply, struct ws_err *err)
-{
-	struct ws_made *made = &b->made[b->made_count];
-	if (ws_products_add(b->ctx, resolver, supply->product, b->graph, made, err)) {
-		made->supply = supply;
-		b->made_count++;
-		return true;
-	}
-	if (ws_err_is_stop(err)) {
-		return false;
-	}
-	supply->failure = copy_error(b, err);
-	return goes_on(b) && err->kind != WS_ERR_IO;
-}
-
-/* A product that this host cannot build fails before any download, unless the store has its wheel.
- * Where one failure ends the build, the wheels of the store are delivered first. */
-static bool
-settle_unbuildable(struct building *b, struct ws_err *err)
-{
-	struct ws_err why = {0};
-	bool done = true;
-	for (size_t i = 0; i < b->supplies->count; i++) {
-		struct ws_supply *supply = &b->supplies->at[i];
-		struct ws_err missing = {0};
-		if (!builds(supply) || supply->product->wheel.file
-			|| ws_resolve_can_build(supply->product, &missing)) {
-			continue;
-		}
-		supply->failure = copy_error(b, &missing);
-		why = why.kind == WS_ERR_NONE ? missing : why;
-	}
-	bool ends = why.kind != WS_ERR_NONE && !goes_on(b);
-	for (size_t i = 0; i < b->supplies->count && done; i++) {
-		struct ws_supply *supply = &b->supplies->at[i];
-		bool stored = builds(supply) && supply->product->wheel.file;
-		if (stored && (ends || !ws_resolve_can_build(supply->product, NULL))) {
-			done = ws_deliver_stored(b->ctx, b->options->output, supply, err)
-				&& report_wheel(b, supply, err);
-		}
-	}
-	if (done && ends) {
-		*err = why;
-	}
-	return done && !ends;
-}
-
 static bool
 add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver =
 		ws_resolver_open(b->ctx, b->pins, b->plan->products, b->plan->product_count);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	bool done = deliver_all_ready(b, err) && settle_unbuildable(b, err)
-		&& (!offline || find_missing(b, resolver, err));
+	bool done = true;
+	for (size_t i = 0; i < b->supplies->count && done; i++) {
+		struct ws_supply *supply = &b->supplies->at[i];
+		done = !ws_supply_is_open(supply) || deliver_ready(b, supply, err);
+	}
+	done = done && (!offline || find_missing(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
-		done = !ws_supply_is_open(supply) || add_product(b, resolver, supply, err);
+		struct ws_made *made = &b->made[b->made_count];
+		if (!ws_supply_is_open(supply)) {
+			continue;
+		}
+		if (ws_products_add(b->ctx, resolver, supply->product, b->graph, made, err)) {
+			made->supply = supply;
+			b->made_count++;
+		} else if (ws_err_is_stop(err)) {
+			done = false;
+		} else { /* fails its supply; the rest goes on with --keep-going */
+			supply->failure = copy_error(b, err);
+			done = goes_on(b) && err->kind != WS_ERR_IO;
+		}
 	}
 	b->log_names = ws_deliver_log_names(b->graph, b->a);
 	b->action_count = b->graph->nodes.len;
@@ -254,33 +171,6 @@ add_products(struct building *b, struct ws_err *err)
 
 /* ---- running ---- */
 
-static void
-add_failure(struct building *b, const struct ws_node *node)
-{
-	struct ws_failed_action *failed = ws_vec_push(&b->failed, b->a);
-	*failed = ws_failed_action_of(node, b->options->keep_work, b->ctx->store, b->a);
-	if (node->result.log.hex[0]) {
-		ws_deliver_log(
-			b->ctx, b->options->output, node, b->log_names[node->id - 1], &failed->log, NULL);
-	}
-	b->result->failed = b->failed.at;
-	b->result->failed_count = b->failed.len;
-	if (b->options->tell_failure) {
-		b->options->tell_failure(b->options->self, failed);
-	}
-}
-
-static void
-deliver(struct building *b, const struct ws_made *made)
-{
-	struct ws_err err = {0};
-	bool done = ws_deliver_product(b->ctx, &b->pins->lock, b->options->output, made, &err)
-		&& report_wheel(b, made->supply, &err);
-	if (!done && b->undelivered.kind == WS_ERR_NONE) {
-		b->undelivered = err;
-	}
-}
-
 /* Report failures and deliver wheels at once: the rest of the build may take hours. */
 static void
 on_event(struct ws_sink *self, const struct ws_event *event)
@@ -291,10 +181,25 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	}
 	const struct ws_node *node = b->graph->nodes.at[event->id - 1];
 	const struct ws_made *made = b->packed_by[event->id];
+	const char *output = b->options->output;
+	struct ws_err err = {0};
 	if (event->outcome == WS_OUTCOME_FAILED) {
-		add_failure(b, node);
-	} else if (made && node->state == WS_NODE_DONE) {
-		deliver(b, made);
+		struct ws_failed_action *failed = ws_vec_push(&b->failed, b->a);
+		*failed = ws_failed_action_of(node, b->options->keep_work, b->ctx->store, b->a);
+		if (node->result.log.hex[0]) {
+			ws_deliver_log(
+				b->ctx, output, node, b->log_names[node->id - 1], &failed->log, NULL);
+		}
+		b->result->failed = b->failed.at;
+		b->result->failed_count = b->failed.len;
+		if (b->options->tell_failure) {
+			b->options->tell_failure(b->options->self, failed);
+		}
+	} else if (made && node->state == WS_NODE_DONE
+		&& !(ws_deliver_product(b->ctx, &b->pins->lock, output, made, &err)
+			&& report_wheel(b, made->supply, &err))
+		&& b->undelivered.kind == WS_ERR_NONE) {
+		b->undelivered = err;
 	}
 }
 
@@ -323,17 +228,6 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
 }
 
-static const struct ws_err *
-failure_of(const struct ws_made *made)
-{
-	for (size_t i = 0; i < made->nodes.len; i++) {
-		if (made->nodes.at[i]->state == WS_NODE_FAILED) {
-			return made->nodes.at[i]->failure;
-		}
-	}
-	return NULL;
-}
-
 /* A wheel of somebody else's in place of a build that failed. */
 static bool
 replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
@@ -356,41 +250,47 @@ replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
 	return report_wheel(b, supply, err);
 }
 
-/* "prefer-build": look for prebuilt wheels of failed builds before using a fallback. */
 static bool
-replace_builds(
-	struct building *b, const struct ws_product *const *failed, size_t count, struct ws_err *err)
+finish_failures(struct building *b, struct ws_err *err)
 {
-	bool wanted = count > 0 && b->options->matrix->policy == WS_POLICY_PREFER_BUILD
-		&& b->options->candidates && b->ctx->fetch;
+	const struct ws_matrix *matrix = b->options->matrix;
+	const struct ws_product **failed = WS_NEW_N(b->a, const struct ws_product *, b->made_count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < b->made_count; i++) {
+		const ws_node_list *nodes = &b->made[i].nodes;
+		struct ws_supply *supply = b->made[i].supply;
+		size_t at = 0;
+		while (at < nodes->len && nodes->at[at]->state != WS_NODE_FAILED) {
+			at++;
+		}
+		if (at < nodes->len) {
+			supply->failure = nodes->at[at]->failure;
+			*ws_vec_push(&supply->tried, b->a) =
+				(struct ws_attempt){WS_SUPPLY_BUILT, NULL, supply->failure->text};
+		}
+		if (at < nodes->len && is_failed_build(supply->failure)) {
+			failed[count++] = supply->product;
+		}
+	}
+	/* "prefer-build": look for prebuilt wheels of failed builds before using a fallback. */
+	bool wanted = count > 0 && matrix->policy == WS_POLICY_PREFER_BUILD && b->options->candidates
+		&& b->ctx->fetch;
 	bool done = !wanted || ws_candidates_try(b->options->candidates, failed, count, err);
 	for (size_t i = 0; i < b->made_count && wanted && done; i++) {
 		struct ws_supply *supply = b->made[i].supply;
 		done = !is_failed_build(supply->failure) || replace_build(b, supply, err);
 	}
-	return done && (!wanted || ws_pins_save(b->pins, err));
-}
-
-static bool
-finish_failures(struct building *b, struct ws_err *err)
-{
-	const struct ws_product **failed = WS_NEW_N(b->a, const struct ws_product *, b->made_count + 1);
-	size_t count = 0;
 	for (size_t i = 0; i < b->made_count; i++) {
 		struct ws_supply *supply = b->made[i].supply;
-		const struct ws_err *failure = failure_of(&b->made[i]);
-		if (failure) {
-			fail_build(b, supply, failure);
-			if (is_failed_build(failure)) {
-				failed[count++] = supply->product;
-			}
+		if (is_failed_build(supply->failure) && falls_back(b)) {
+			const char *to = ws_matrix_fallback(matrix, supply->product->recipe->name);
+			supply->kind = to ? WS_SUPPLY_FALLBACK : supply->kind;
+			supply->why = to
+				? ws_arena_printf(b->a, "%s: the build failed: %s", to, supply->failure->text)
+				: supply->why;
 		}
 	}
-	bool done = replace_builds(b, failed, count, err);
-	for (size_t i = 0; i < b->made_count; i++) {
-		fall_back(b, b->made[i].supply);
-	}
-	return done;
+	return done && (!wanted || ws_pins_save(b->pins, err));
 }
 
 /* Failed supplies, and the warnings of compilers that succeeded. The output of parts is in the log
