@@ -49,7 +49,7 @@ struct ws_pack_order {
 	const char *python_tag;                  /**< "cp311", "py3" */
 	const char *abi_tag;                     /**< "cp311", "none" */
 	const char *torch;                       /**< "torch==2.5.*"; NULL: none */
-	const struct ws_judge_module *modules; /**< their names and links */
+	const struct ws_judge_module *modules;   /**< their names and links */
 	size_t module_count;
 	const struct ws_python_file *files; /**< the Python part */
 	size_t file_count;

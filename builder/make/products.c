@@ -146,7 +146,8 @@ list_points(const struct ws_product *product, const struct ws_point **points)
 		for (size_t k = 0; k < count && !known; k++) {
 			/* Each Python has its own installed torch. */
 			bool own = point->torch && point->torch->installed;
-			known = point->torch == points[k]->torch && !(own && point->python != points[k]->python);
+			known =
+				point->torch == points[k]->torch && !(own && point->python != points[k]->python);
 		}
 		if (!known) {
 			points[count++] = point;

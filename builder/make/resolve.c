@@ -157,8 +157,8 @@ ws_resolve_exports(
 	const struct ws_version *version = &point->torch->version;
 	/* The shipped list is of the default index's build: others export other names. */
 	if (point->torch->standard && !kit) {
-		*path = ws_torch_exports_shipped(
-			ctx->data->facts, version->public_text, point->machine, r->a);
+		*path =
+			ws_torch_exports_shipped(ctx->data->facts, version->public_text, point->machine, r->a);
 	}
 	if (kit) {
 		*path = ws_torch_exports_find_installed(
@@ -440,16 +440,16 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 /* ---- downloads that are missing ---- */
 
 static const char *const missing_kinds[] = {
-	[WS_MISSING_TORCH] = "headers and libraries of torch",
-	[WS_MISSING_EXPORTS] = "export lists of torch",
-	[WS_MISSING_CUDA] = "CUDA toolkits",
-	[WS_MISSING_SOURCES] = "sources",
-	[WS_MISSING_WHEELS] = "prebuilt wheels",
+	[WS_DOWNLOAD_TORCH] = "headers and libraries of torch",
+	[WS_DOWNLOAD_EXPORTS] = "export lists of torch",
+	[WS_DOWNLOAD_CUDA] = "CUDA toolkits",
+	[WS_DOWNLOAD_SOURCES] = "sources",
+	[WS_DOWNLOAD_WHEELS] = "prebuilt wheels",
 };
 
 /* Other failures than of the network are reported by the build itself. */
 static bool
-add_missing(struct ws_missing_downloads *missing, enum ws_missing_kind kind, const char *name,
+add_missing(struct ws_missing_downloads *missing, enum ws_download_kind kind, const char *name,
 	const struct ws_err *err, struct ws_arena *a)
 {
 	if (err->kind == WS_ERR_FETCH) {
@@ -478,29 +478,29 @@ ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolve
 	if (product->cells[0]->decision == WS_DECISION_PREBUILT && !product->chosen) {
 		for (size_t i = 0; i < all->count; i++) {
 			if (all->at[i].state == WS_CANDIDATE_UNOPENED) {
-				add_missing(missing, WS_MISSING_WHEELS, all->at[i].file, &err, a);
+				add_missing(missing, WS_DOWNLOAD_WHEELS, all->at[i].file, &err, a);
 			}
 		}
 		return all->count > 0
 			|| add_missing(
-				missing, WS_MISSING_WHEELS, ws_arena_printf(a, "any of %s", name), &err, a);
+				missing, WS_DOWNLOAD_WHEELS, ws_arena_printf(a, "any of %s", name), &err, a);
 	}
 	bool any = false, compiles = recipe->extension_count > 0;
 	bool torch = compiles && point->torch && product->binding < WS_BINDING_C_ABI;
 	if (torch && !ws_resolve_torch(r, point, &err)) {
-		any = add_missing(missing, WS_MISSING_TORCH, torch_name(point, a), &err, a);
+		any = add_missing(missing, WS_DOWNLOAD_TORCH, torch_name(point, a), &err, a);
 	}
 	if (compiles && point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
-		any = add_missing(missing, WS_MISSING_CUDA, point->cuda->name, &err, a) || any;
+		any = add_missing(missing, WS_DOWNLOAD_CUDA, point->cuda->name, &err, a) || any;
 	}
 	for (size_t i = 0; torch && i < product->cell_count; i++) {
 		point = &product->cells[i]->point;
 		if (point->torch && !ws_resolve_exports(r, point, &path, &err)) {
-			any = add_missing(missing, WS_MISSING_EXPORTS, torch_name(point, a), &err, a) || any;
+			any = add_missing(missing, WS_DOWNLOAD_EXPORTS, torch_name(point, a), &err, a) || any;
 		}
 	}
 	if (!ws_resolve_source(r, product, &err)) {
-		any = add_missing(missing, WS_MISSING_SOURCES, name, &err, a) || any;
+		any = add_missing(missing, WS_DOWNLOAD_SOURCES, name, &err, a) || any;
 	}
 	return any;
 }

@@ -8,6 +8,7 @@
 #ifndef WS_MAKE_RESOLVE_H
 #define WS_MAKE_RESOLVE_H
 
+#include "engine/action.h"
 #include "fetch/source.h"
 #include "kit/floor/floor.h"
 #include "kit/torch/export_lists.h"
@@ -78,17 +79,17 @@ bool ws_resolve_lists(
 /* ---- downloads that an offline run lacks, reported together ----
  * What the host itself lacks (a compiler, a Python) is not among them. */
 
-enum ws_missing_kind {
-	WS_MISSING_TORCH,   /**< releases whose kits are not in the store: "2.11.0" */
-	WS_MISSING_EXPORTS, /**< releases whose export lists neither ship nor are in the store */
-	WS_MISSING_CUDA,    /**< toolkits: "13.0" */
-	WS_MISSING_SOURCES, /**< "tiny 1.0" */
-	WS_MISSING_WHEELS,  /**< prebuilt ones, by file name */
+enum ws_download_kind {
+	WS_DOWNLOAD_TORCH,   /**< releases whose kits are not in the store: "2.11.0" */
+	WS_DOWNLOAD_EXPORTS, /**< releases whose export lists neither ship nor are in the store */
+	WS_DOWNLOAD_CUDA,    /**< toolkits: "13.0" */
+	WS_DOWNLOAD_SOURCES, /**< "tiny 1.0" */
+	WS_DOWNLOAD_WHEELS,  /**< prebuilt ones, by file name */
 };
 
 /** Names by kind, each once. Zeroed: no download is missing. */
 struct ws_missing_downloads {
-	struct ws_map names[WS_MISSING_WHEELS + 1];
+	struct ws_map names[WS_DOWNLOAD_WHEELS + 1];
 };
 
 /** Adds what @a product needs and the store does not have; true when that is anything. For runs

@@ -126,10 +126,10 @@ choose_cxx(struct ws_toolchains *t, const struct ws_product *product,
 	};
 	if (list == &t->cross && list->len == 0) {
 		ws_err_set(err, WS_ERR_BUILD, "no compiler of this host compiles for %s", machine->name);
-		ws_err_cure(err, "have %s-g++ on PATH, which nvcc takes as its host compiler",
-			machine->multiarch);
-		return ws_err_cure(err, "on Debian and Ubuntu: apt-get install crossbuild-essential-%s",
-			machine->debian);
+		ws_err_cure(
+			err, "have %s-g++ on PATH, which nvcc takes as its host compiler", machine->multiarch);
+		return ws_err_cure(
+			err, "on Debian and Ubuntu: apt-get install crossbuild-essential-%s", machine->debian);
 	}
 	const struct ws_host *host = list == &t->worker.compilers ? NULL : t->ctx->host;
 	return ws_hostcc_choose(list, &wish, host, chosen, err);

@@ -7,6 +7,7 @@
 #ifndef WS_MAKE_TOOLCHAIN_H
 #define WS_MAKE_TOOLCHAIN_H
 
+#include "engine/action.h"
 #include "kit/floor/floor.h"
 #include "make/context.h"
 #include "plan/plan.h"
@@ -15,10 +16,10 @@ struct ws_toolchains;
 
 /** A C++ compiler, and the libraries that its modules are linked against and load. */
 struct ws_toolchain {
-	struct ws_hostcc cxx;    /**< compiles; on a farm's workers where it has a platform */
-	struct ws_hostcc linker; /**< links on this host: the same, or the nearest there is */
+	struct ws_hostcc cxx;             /**< compiles; on a farm's workers where it has a platform */
+	struct ws_hostcc linker;          /**< links on this host: the same, or the nearest there is */
 	const struct ws_floor_kit *floor; /**< to link against; NULL: this host's libraries */
-	ws_name_list libraries; /**< of this host, for the check; without those of floor */
+	ws_name_list libraries;           /**< of this host, for the check; without those of floor */
 };
 
 /** @a ctx is borrowed; all lives in its arena. */

@@ -187,8 +187,7 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 		struct ws_failed_action *failed = ws_vec_push(&b->failed, b->a);
 		*failed = ws_failed_action_of(node, b->options->keep_work, b->ctx->store, b->a);
 		if (node->result.log.hex[0]) {
-			ws_deliver_log(
-				b->ctx, output, node, b->log_names[node->id - 1], &failed->log, NULL);
+			ws_deliver_log(b->ctx, output, node, b->log_names[node->id - 1], &failed->log, NULL);
 		}
 		b->result->failed = b->failed.at;
 		b->result->failed_count = b->failed.len;
