@@ -85,20 +85,6 @@ read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_
 	}
 }
 
-/* The command that opens a shell in the folder of the failed command. */
-static const char *
-shell_command(struct ws_session *s, const struct ws_selecting *selecting,
-	const struct ws_failed_action *failed)
-{
-	WS_AUTO_BUF struct ws_buf words = {0};
-	ws_buf_puts(&words, "shell ");
-	ws_buf_put_quoted(&words, failed->cell);
-	ws_buf_puts(&words, " --unit ");
-	ws_buf_put_quoted(&words, failed->subject);
-	ws_buf_puts(&words, selecting->offline ? " --offline" : "");
-	return ws_selecting_command(s, selecting, ws_buf_text(&words), false);
-}
-
 void
 ws_build_text_failure(void *self, const struct ws_failed_action *failed)
 {
@@ -131,8 +117,14 @@ ws_build_text_failure(void *self, const struct ws_failed_action *failed)
 		ws_err_cure(&err, "folder: %s", failed->folder);
 	}
 	ws_cures_word(s, &err);
+	WS_AUTO_BUF struct ws_buf shell = {0};
+	ws_buf_puts(&shell, "shell ");
+	ws_buf_put_quoted(&shell, failed->cell);
+	ws_buf_puts(&shell, " --unit ");
+	ws_buf_put_quoted(&shell, failed->subject);
+	ws_buf_puts(&shell, text->selecting->offline ? " --offline" : "");
 	ws_err_cure(&err, "shell%s: %s", failed->elsewhere ? ", by this host's compiler" : "",
-		shell_command(s, text->selecting, failed));
+		ws_selecting_command(s, text->selecting, ws_buf_text(&shell), false));
 	fputs(ws_err_print(&err, printed), s->out.err);
 }
 
@@ -341,10 +333,11 @@ print_summary(struct ws_session *s, const struct ws_build_text *text)
 	print_install(s, text);
 }
 
-static const char *
-github_state(const struct ws_cell_result *cell)
+/* Appends a table to GitHub's step summary. */
+static void
+write_github(struct ws_session *s, const struct ws_build_text *text)
 {
-	static const char *const names[] = {
+	static const char *const states[] = {
 		[WS_CELL_EXCLUDED] = "excluded",
 		[WS_CELL_FALLBACK] = "fallback",
 		[WS_CELL_PUBLISHED] = "published",
@@ -352,17 +345,6 @@ github_state(const struct ws_cell_result *cell)
 		[WS_CELL_FAILED] = "**failed**",
 		[WS_CELL_CANCELLED] = "not done",
 	};
-	enum ws_cell_state state = ws_cell_state(cell);
-	enum ws_supply_kind kind = state == WS_CELL_READY ? cell->supply->kind : WS_SUPPLY_NONE;
-	return kind == WS_SUPPLY_CACHED  ? "ready (store)"
-		: kind == WS_SUPPLY_PREBUILT ? "ready (prebuilt)"
-									 : names[state];
-}
-
-/* Appends a table to GitHub's step summary. */
-static void
-write_github(struct ws_session *s, const struct ws_build_text *text)
-{
 	const char *path = ws_user_env_get(&s->env, "GITHUB_STEP_SUMMARY");
 	if (!path || !path[0]) {
 		return;
@@ -373,11 +355,16 @@ write_github(struct ws_session *s, const struct ws_build_text *text)
 	for (size_t i = 0; i < text->result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &text->result->supplies.cells[i];
 		bool ready = is_ready(cell);
+		enum ws_supply_kind kind = ready ? cell->supply->kind : WS_SUPPLY_NONE;
 		char size[WS_FORMAT_BYTES] = "";
 		if (ready) {
 			ws_format_size(cell->supply->wheel_bytes, size);
 		}
-		ws_buf_printf(&md, "| `%s` | %s | %s | %s |\n", cell->cell->name, github_state(cell),
+		ws_buf_printf(&md, "| `%s` | %s%s | %s | %s |\n", cell->cell->name,
+			states[ws_cell_state(cell)],
+			kind == WS_SUPPLY_CACHED         ? " (store)"
+				: kind == WS_SUPPLY_PREBUILT ? " (prebuilt)"
+											 : "",
 			ready ? cell->supply->wheel : ws_cell_reason(cell), size);
 	}
 	if (fd < 0 || !ws_fs_write_all(fd, md.data, md.len)) {

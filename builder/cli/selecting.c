@@ -22,15 +22,18 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 		{"shard", 0, WS_OPTION_TEXT, &selecting->shard, "I/N",
 			"part I of N, the same on every machine"},
 		{"here", 0, WS_OPTION_FLAG, &typed->here, NULL, "for this host's python3, torch and GPU"},
-		{"torch", 0, WS_OPTION_LIST, &typed->torch, "V",
+		{"torch", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_TORCH], "V",
 			"2.5.1, installed; these six may be repeated"},
-		{"python", 0, WS_OPTION_LIST, &typed->python, "V", "3.11, 3.13t, a path; default: python3"},
-		{"arch", 0, WS_OPTION_LIST, &typed->arch, "A",
+		{"python", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_PYTHON], "V",
+			"3.11, 3.13t, a path; default: python3"},
+		{"arch", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_ARCH], "A",
 			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
-		{"cuda", 0, WS_OPTION_LIST, &typed->cuda, "V", "12.4; default: what torch was built with"},
-		{"platform", 0, WS_OPTION_LIST, &typed->platform, "P",
+		{"cuda", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_CUDA], "V",
+			"12.4; default: what torch was built with"},
+		{"platform", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_PLATFORM], "P",
 			"x86_64, aarch64; default: this host's"},
-		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0, 1; default: torch's own"},
+		{"cxx11abi", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_CXX11ABI], "N",
+			"0, 1; default: torch's own"},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
 			"lines, full; default: none"},
 		{"glibc", 0, WS_OPTION_TEXT, &selecting->glibc, "G", "2.28, host; default: torch's own"},
@@ -59,11 +62,9 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 static bool
 refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
 {
-	struct ws_typed_axis all[WS_TYPED_AXES];
 	bool given = typed->here;
-	ws_typed_axes(typed, all);
 	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
-		given = given || all[i].words->len > 0;
+		given = given || typed->axes[i].len > 0;
 	}
 	if (typed->packages.len > 0) {
 		return ws_err_set(err, WS_ERR_USAGE, "both a matrix and a package are given: '%s'",
@@ -198,8 +199,6 @@ ws_selecting_command(const struct ws_session *s, const struct ws_selecting *sele
 	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_globals *g = &s->globals;
 	bool parts = strcmp(command, "fetch") == 0;
-	struct ws_typed_axis axes[WS_TYPED_AXES];
-	ws_typed_axes(&selecting->typed, axes);
 	WS_AUTO_BUF struct ws_buf line = {0};
 	ws_buf_printf(&line, "wheelsmith %s", command);
 	for (size_t i = 0; i < selecting->typed.packages.len; i++) {
@@ -209,8 +208,9 @@ ws_selecting_command(const struct ws_session *s, const struct ws_selecting *sele
 	add_option(&line, "matrix", o->matrix);
 	ws_buf_puts(&line, selecting->typed.here ? " --here" : "");
 	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
-		for (size_t j = 0; j < axes[i].words->len; j++) {
-			add_option(&line, axes[i].key, axes[i].words->at[j]);
+		const ws_words *values = &selecting->typed.axes[i];
+		for (size_t j = 0; j < values->len; j++) {
+			add_option(&line, ws_typed_keys[i], values->at[j]);
 		}
 	}
 	add_option(&line, "debug-info", selecting->debug_info);

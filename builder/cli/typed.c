@@ -4,19 +4,8 @@
 #include "base/fs.h"
 #include "config/matrix.h"
 
-void
-ws_typed_axes(const struct ws_typed *options, struct ws_typed_axis axes[WS_TYPED_AXES])
-{
-	const struct ws_typed_axis all[WS_TYPED_AXES] = {
-		{"torch", &options->torch},
-		{"python", &options->python},
-		{"arch", &options->arch},
-		{"cuda", &options->cuda},
-		{"platform", &options->platform},
-		{"cxx11abi", &options->cxx11abi},
-	};
-	memcpy(axes, all, sizeof(all));
-}
+const char *const ws_typed_keys[WS_TYPED_AXES] = {
+	"torch", "python", "arch", "cuda", "platform", "cxx11abi"};
 
 const char *
 ws_typed_python(const struct ws_user_env *env, const char *text, struct ws_arena *a)
@@ -72,16 +61,14 @@ static struct ws_json *
 make_matrix(const struct ws_typed *options, struct ws_arena *a)
 {
 	struct ws_json *matrix = WS_NEW(a, struct ws_json);
-	struct ws_typed_axis axes[WS_TYPED_AXES];
-	ws_typed_axes(options, axes);
 	matrix->kind = WS_JSON_OBJECT;
 	append_list(matrix, options->env, "packages", &options->packages, a);
 	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
-		if (axes[i].words->len > 0) {
-			append_list(matrix, options->env, axes[i].key, axes[i].words, a);
+		if (options->axes[i].len > 0) {
+			append_list(matrix, options->env, ws_typed_keys[i], &options->axes[i], a);
 		}
 	}
-	if (options->torch.len == 0 && options->here) {
+	if (options->axes[WS_TYPED_TORCH].len == 0 && options->here) {
 		append(matrix,
 			(struct ws_json){.kind = WS_JSON_STRING, .key = "torch", .text = "installed"}, a);
 	}
@@ -102,15 +89,17 @@ ws_typed_matrix(
 		return ws_err_cure(err, "a matrix is given by an option: --matrix %s", first);
 	}
 	const char *host = ws_machine_host()->name;
-	for (size_t i = 0; options->here && i < options->platform.len; i++) {
-		const char *platform = options->platform.at[i];
+	const ws_words *platforms = &options->axes[WS_TYPED_PLATFORM];
+	for (size_t i = 0; options->here && i < platforms->len; i++) {
+		const char *platform = platforms->at[i];
 		if (!ws_same(platform, host)) {
 			ws_err_set(
 				err, WS_ERR_USAGE, "--here selects this host, which is %s, not %s", host, platform);
 			return ws_err_cure(err, "name the target: --torch 2.11.0 --python 3.12 --arch 9.0");
 		}
 	}
-	if (!options->here && options->torch.len == 0 && options->cuda.len == 0) {
+	if (!options->here && options->axes[WS_TYPED_TORCH].len == 0
+		&& options->axes[WS_TYPED_CUDA].len == 0) {
 		ws_err_set(err, WS_ERR_USAGE, "no torch selected: give --here or --torch V");
 		ws_err_cure(err, "--here: the torch installed in python3, for this host's GPU");
 		ws_err_cure(err, "or name them: --torch 2.5.1 --python 3.11 --arch 8.6");

@@ -11,26 +11,25 @@
 #include "cli/options.h"
 #include "model/matrix.h"
 
+/** The axes in the order of help; each option has the name of the matrix's key. */
+enum ws_typed_axis {
+	WS_TYPED_TORCH,    /**< "2.5.1", "installed" */
+	WS_TYPED_PYTHON,   /**< "3.12", a path, a program's name, "host" */
+	WS_TYPED_ARCH,     /**< each the set of one wheel: "8.0;9.0+PTX" */
+	WS_TYPED_CUDA,     /**< "12.4", "13", "auto" */
+	WS_TYPED_PLATFORM, /**< "x86_64", "aarch64" */
+	WS_TYPED_CXX11ABI, /**< "0", "1", "auto" */
+	WS_TYPED_AXES,
+};
+extern const char *const ws_typed_keys[WS_TYPED_AXES];
+
 /** Values as typed; an axis without values has the default of a matrix. */
 struct ws_typed {
 	const struct ws_user_env *env; /**< PATH is searched for Pythons */
 	ws_words packages;             /**< "flash-attn==2.8.3" */
-	bool here;         /**< the torch installed in this host's python3, unless torch is given */
-	ws_words torch;    /**< "2.5.1", "installed" */
-	ws_words cuda;     /**< "12.4", "13", "auto" */
-	ws_words python;   /**< "3.12", a path, a program's name, "host" */
-	ws_words arch;     /**< each the set of one wheel: "8.0;9.0+PTX" */
-	ws_words platform; /**< "x86_64", "aarch64" */
-	ws_words cxx11abi; /**< "0", "1", "auto" */
+	bool here; /**< the torch installed in this host's python3, unless torch is given */
+	ws_words axes[WS_TYPED_AXES];
 };
-
-/** The options of the axes in the order of help. */
-#define WS_TYPED_AXES 6
-struct ws_typed_axis {
-	const char *key; /**< the option's name and the matrix's key: "torch" */
-	const ws_words *words;
-};
-void ws_typed_axes(const struct ws_typed *options, struct ws_typed_axis axes[WS_TYPED_AXES]);
 
 /** Fills @a m, which has no doc and no path. */
 bool ws_typed_matrix(

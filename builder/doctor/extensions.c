@@ -23,13 +23,6 @@ struct site_package {
 
 #define RECORD_MOST ((size_t)16 << 20) /* bytes; torch's own has 1.5 MB */
 
-static bool
-is_theirs(const char *name)
-{
-	static const char *const names[] = {"torch", "triton", "cuda-python", "cuda-bindings"};
-	return ws_is_among(name, names, WS_LEN(names)) || ws_starts_with(name, "nvidia-");
-}
-
 static void
 list_libraries(const char *folder, const char *name, const struct ws_site_entry *entry,
 	struct ws_arena *a, struct site_package *package)
@@ -57,29 +50,21 @@ list_libraries(const char *folder, const char *name, const struct ws_site_entry 
 	package->file_count = files.len;
 }
 
-static bool
-needs_cuda(const struct ws_elf *elf)
-{
-	static const char *const stems[] = {
-		"libc10", "libtorch", "libcudart", "libcublas", "libcuda.so", "libnvrtc"};
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		for (size_t j = 0; j < WS_LEN(stems); j++) {
-			if (ws_starts_with(elf->needed[i], stems[j])) {
-				return true;
-			}
-		}
-	}
-	return ws_elf_section(elf, ".nv_fatbin").n > 0;
-}
-
+/* Whether a module of the package needs torch or CUDA, or has GPU code. */
 static bool
 is_extension(const char *folder, const struct site_package *package, struct ws_arena *a)
 {
+	static const char *const stems[] = {
+		"libc10", "libtorch", "libcudart", "libcublas", "libcuda.so", "libnvrtc"};
 	struct ws_modules modules = {0};
 	bool is = false;
 	ws_modules_open(folder, package->files, package->file_count, a, &modules);
 	for (size_t i = 0; i < modules.count && !is; i++) {
-		is = modules.modules[i].elf && needs_cuda(modules.modules[i].elf);
+		const struct ws_elf *elf = modules.modules[i].elf;
+		for (size_t j = 0; elf && j < elf->needed_count * WS_LEN(stems); j++) {
+			is = is || ws_starts_with(elf->needed[j / WS_LEN(stems)], stems[j % WS_LEN(stems)]);
+		}
+		is = is || (elf && ws_elf_section(elf, ".nv_fatbin").n > 0);
 	}
 	ws_modules_close(&modules);
 	return is;
@@ -97,13 +82,15 @@ compare_packages(const void *x, const void *y)
 static size_t
 list_site(const char *folder, struct ws_arena *a, const struct site_package **packages)
 {
+	static const char *const theirs[] = {"torch", "triton", "cuda-python", "cuda-bindings"};
 	WS_VEC(struct site_package) found = {0};
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		const char *name = ws_arena_strdup(a, entry->d_name);
 		struct ws_site_entry site;
-		if (!ws_site_entry_of(name, a, &site) || is_theirs(site.package)) {
+		if (!ws_site_entry_of(name, a, &site) || ws_is_among(site.package, theirs, WS_LEN(theirs))
+			|| ws_starts_with(site.package, "nvidia-")) {
 			continue;
 		}
 		struct site_package package = {

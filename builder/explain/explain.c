@@ -106,20 +106,6 @@ python_of(const char *file, struct ws_arena *a)
 	return ws_python_tag_parse(text, &python) ? ws_python_version_text(&python, a) : NULL;
 }
 
-/* Where the packages' folder ends in @file; 0: it is in none. */
-static size_t
-packages_len(const char *file)
-{
-	static const char *const names[] = {"/site-packages/", "/dist-packages/"};
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		const char *found = strstr(file, names[i]);
-		if (found) {
-			return (size_t)(found - file) + strlen(names[i]) - 1;
-		}
-	}
-	return 0;
-}
-
 /* "demo._C" of "demo/_C.cpython-311-x86_64-linux-gnu.so". */
 static const char *
 module_of(const char *below, struct ws_arena *a)
@@ -131,17 +117,6 @@ module_of(const char *below, struct ws_arena *a)
 		*at = *at == '/' ? '.' : *at;
 	}
 	return module[0] ? module : NULL;
-}
-
-/* Does the RECORD in @info list the file? */
-static bool
-lists(const char *info, const char *below, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *line = ws_arena_printf(a, "\n%s,", below);
-	ws_buf_putc(&text, '\n');
-	return ws_fs_read_at_most(ws_path_join(a, info, "RECORD", NULL), RECORD_MOST, &text, NULL)
-		&& strstr(ws_buf_text(&text), line);
 }
 
 bool
@@ -174,7 +149,9 @@ ws_site_entry_of(const char *name, struct ws_arena *a, struct ws_site_entry *ent
 struct ws_installed
 ws_installed_of(const char *file, struct ws_arena *a)
 {
-	size_t len = packages_len(file);
+	const char *site = strstr(file, "/site-packages/");
+	site = site ? site : strstr(file, "/dist-packages/");
+	size_t len = site ? (size_t)(site - file) + strlen("/site-packages") : 0;
 	const char *below = len ? file + len + 1 : ws_path_base(file);
 	struct ws_installed place = {.module = module_of(below, a), .python = python_of(file, a)};
 	if (len > 0 && file[0] == '/') {
@@ -186,19 +163,25 @@ ws_installed_of(const char *file, struct ws_arena *a)
 		place.program =
 			ws_starts_with(ws_path_base(library), "python") && access(program, X_OK) == 0 ? program
 																						  : NULL;
+		const char *line = ws_arena_printf(a, "\n%s,", below); /* of RECORD */
 		WS_AUTO_DIR DIR *dir = opendir(packages);
 		const struct dirent *entry;
 		while (dir && (entry = readdir(dir))) {
-			struct ws_site_entry site;
-			if (!ws_site_entry_of(entry->d_name, a, &site)) {
+			struct ws_site_entry beside;
+			if (!ws_site_entry_of(entry->d_name, a, &beside)) {
 				continue;
 			}
-			if (strcmp(site.package, "torch") == 0) {
-				place.torch = site.version.text;
-			} else if (!place.package
-				&& lists(ws_path_join(a, packages, entry->d_name, NULL), below, a)) {
-				place.package = site.package;
-				place.version = site.version.public_text;
+			if (strcmp(beside.package, "torch") == 0) {
+				place.torch = beside.version.text;
+				continue;
+			}
+			const char *record = ws_path_join(a, packages, entry->d_name, "RECORD", NULL);
+			WS_AUTO_BUF struct ws_buf text = {0};
+			ws_buf_putc(&text, '\n');
+			if (!place.package && ws_fs_read_at_most(record, RECORD_MOST, &text, NULL)
+				&& strstr(ws_buf_text(&text), line)) {
+				place.package = beside.package;
+				place.version = beside.version.public_text;
 			}
 		}
 	}

@@ -28,11 +28,9 @@ WS_TEST(repeated_options_add_up)
 	struct ws_err err;
 	const char *const values[][2] = {{"2.5.1", "2.11.0+cu130"}, {"3.11", "3.13t"},
 		{"8.0;9.0+PTX", "hopper"}, {"12.4", "13"}, {"x86_64", "aarch64"}, {"0", "auto"}};
-	struct ws_typed_axis axes[WS_TYPED_AXES];
-	ws_typed_axes(&typed, axes);
 	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
 		for (size_t j = 0; j < 2; j++) {
-			add((ws_words *)(uintptr_t)axes[i].words, values[i][j], a);
+			add(&typed.axes[i], values[i][j], a);
 		}
 	}
 	assert_ok(ws_typed_matrix(&typed, &m, a, &err), err);
@@ -72,8 +70,8 @@ WS_TEST(a_toolkit_alone_selects_no_torch)
 	struct ws_matrix m;
 	struct ws_err err;
 	add(&typed.packages, "p==1", a);
-	add(&typed.cuda, "12.4", a);
-	add(&typed.arch, "8.6", a);
+	add(&typed.axes[WS_TYPED_CUDA], "12.4", a);
+	add(&typed.axes[WS_TYPED_ARCH], "8.6", a);
 	assert_ok(ws_typed_matrix(&typed, &m, a, &err), err);
 	assert_int_equal(m.torch_count, 0);
 	assert_string_equal(m.cuda[0].version.text, "12.4");
@@ -102,14 +100,13 @@ WS_TEST(mistakes_are_usage_and_have_no_place)
 		if (rows[i].package) {
 			add(&typed.packages, rows[i].package, a);
 		}
-		if (rows[i].torch) {
-			add(&typed.torch, rows[i].torch, a);
-		}
-		if (rows[i].cuda) {
-			add(&typed.cuda, rows[i].cuda, a);
-		}
-		if (rows[i].arch) {
-			add(&typed.arch, rows[i].arch, a);
+		const char *const values[WS_TYPED_AXES] = {[WS_TYPED_TORCH] = rows[i].torch,
+			[WS_TYPED_CUDA] = rows[i].cuda,
+			[WS_TYPED_ARCH] = rows[i].arch};
+		for (size_t k = 0; k < WS_TYPED_AXES; k++) {
+			if (values[k]) {
+				add(&typed.axes[k], values[k], a);
+			}
 		}
 		assert_fails(ws_typed_matrix(&typed, &m, a, &err), err, WS_ERR_USAGE);
 		assert_contains(err.text, rows[i].text);

@@ -9,50 +9,44 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const char *
-captured(const struct ws_match *match, size_t i, struct ws_arena *a)
-{
-	return ws_arena_printf(
-		a, "%.*s=%.*s", WS_STR_ARGS(match->captures[i].name), WS_STR_ARGS(match->captures[i].text));
-}
+static const char required[] =
+	"x (required by /a/b.so)\nImportError: /a/b.so: undefined symbol: _Z1f, version V";
 
+/* Blanks and line breaks are one. */
 WS_TEST(a_pattern_captures_words)
 {
-	struct ws_match match;
-	const char *text =
-		"x (required by /a/b.so)\nImportError: /a/b.so: undefined symbol: _Z1f, version V";
-	assert_true(ws_pattern_find("{file}: undefined symbol: {symbol}", ws_str_of(text), 0, &match));
-	assert_string_equal(captured(&match, 0, a), "file=/a/b.so");
-	assert_string_equal(captured(&match, 1, a), "symbol=_Z1f");
-	assert_true(ws_pattern_find("(required by {file})", ws_str_of(text), 0, &match));
-	assert_string_equal(captured(&match, 0, a), "file=/a/b.so");
-	assert_true(ws_pattern_find("version {v}", ws_str_of("the version 1.2."), 0, &match));
-	assert_string_equal(captured(&match, 0, a), "v=1.2");
-}
-
-WS_TEST(blanks_and_line_breaks_are_one)
-{
-	struct ws_match match;
-	const char *text = "to compile\n\t   PyTorch (12.4).";
-	assert_true(ws_pattern_find("to compile PyTorch ({v})", ws_str_of(text), 0, &match));
-	assert_string_equal(captured(&match, 0, a), "v=12.4");
-	assert_false(ws_pattern_find("tocompile", ws_str_of(text), 0, &match));
-	assert_false(ws_pattern_find("PyTorch ({v})", ws_str_of("PyTorch ()"), 0, &match));
-	assert_false(ws_pattern_find("PyTorch ({v})", ws_str_of("PyTorch (a b)"), 0, &match));
+	static const struct {
+		const char *pattern, *text, *captures; /* NULL: no match */
+	} rows[] = {
+		{"{file}: undefined symbol: {symbol}", required, "file=/a/b.so symbol=_Z1f "},
+		{"(required by {file})", required, "file=/a/b.so "},
+		{"version {v}", "the version 1.2.", "v=1.2 "},
+		{"to compile PyTorch ({v})", "to compile\n\t   PyTorch (12.4).", "v=12.4 "},
+		{"tocompile", "to compile\n\t   PyTorch (12.4).", NULL},
+		{"PyTorch ({v})", "PyTorch ()", NULL},
+		{"PyTorch ({v})", "PyTorch (a b)", NULL},
+	};
+	for (size_t i = 0; i < WS_LEN(rows); i++) {
+		struct ws_match match;
+		WS_AUTO_BUF struct ws_buf captures = {0};
+		bool found = ws_pattern_find(rows[i].pattern, ws_str_of(rows[i].text), 0, &match);
+		for (size_t k = 0; found && k < match.count; k++) {
+			ws_buf_printf(&captures, "%.*s=%.*s ", WS_STR_ARGS(match.captures[k].name),
+				WS_STR_ARGS(match.captures[k].text));
+		}
+		assert_int_equal(found, rows[i].captures != NULL);
+		assert_string_equal(ws_buf_text(&captures), found ? rows[i].captures : "");
+	}
 }
 
 WS_TEST(a_text_that_is_not_a_pattern_is_reported)
 {
+	static const char *const bad[] = {"", "{b}", "{b} c", "a {b}{c}", "a {B}", "a }", "a {b",
+		"a\nb", "a {b} {c} {d} {e} {f}"};
 	assert_null(ws_pattern_fault("a {b} c"));
-	assert_non_null(ws_pattern_fault(""));
-	assert_non_null(ws_pattern_fault("{b}"));
-	assert_non_null(ws_pattern_fault("{b} c"));
-	assert_non_null(ws_pattern_fault("a {b}{c}"));
-	assert_non_null(ws_pattern_fault("a {B}"));
-	assert_non_null(ws_pattern_fault("a }"));
-	assert_non_null(ws_pattern_fault("a {b"));
-	assert_non_null(ws_pattern_fault("a\nb"));
-	assert_non_null(ws_pattern_fault("a {b} {c} {d} {e} {f}"));
+	for (size_t i = 0; i < WS_LEN(bad); i++) {
+		assert_non_null(ws_pattern_fault(bad[i]));
+	}
 }
 
 static const char *const symbol_texts[] = {"{file}: undefined symbol: {symbol}"};
