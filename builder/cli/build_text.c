@@ -226,7 +226,7 @@ environment_command(struct ws_session *s, const struct ws_python_choice *python)
 {
 	const char *name = ws_arena_printf(s->a, "python%s", python->text);
 	const char *active = ws_user_env_get(&s->env, "VIRTUAL_ENV");
-	WS_AUTO_FREE char *path = realpath(ws_typed_python(&s->env, name, s->a), NULL);
+	WS_AUTO_FREE char *path = realpath(ws_matrix_options_python(&s->env, name, s->a), NULL);
 	if (active || !path) {
 		return "";
 	}

@@ -9,7 +9,7 @@ find_python(struct ws_doctor *d, struct ws_err *err)
 	struct ws_python_tag tag;
 	struct ws_python_kit kit;
 	if (!d->python || !ws_python_tag_parse(d->python, &tag)) {
-		d->python = d->python ? ws_typed_python(d->env, d->python, d->a) : NULL;
+		d->python = d->python ? ws_matrix_options_python(d->env, d->python, d->a) : NULL;
 		return true;
 	}
 	if (!ws_python_find(d->env, &tag, d->a, &kit, err)) {

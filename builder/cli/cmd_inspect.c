@@ -1,8 +1,8 @@
 /* cmd_inspect.c - wheelsmith inspect: facts about a wheel, an installed package or a library. The
  * child that judges collects them (judge/wheel_facts.h), except for a wheel at a URL. */
 #include "base/fs.h"
+#include "cli/matrix_options.h"
 #include "cli/session.h"
-#include "cli/typed.h"
 #include "judge/order.h"
 #include "kit/torch/export_lists.h"
 #include "net/download.h"
@@ -268,7 +268,7 @@ inspect_package(struct inspecting *i, struct ws_err *err)
 	struct ws_python_kit kit;
 	struct ws_python_tag tag;
 	bool by_tag = ws_python_tag_parse(i->python, &tag);
-	const char *path = by_tag ? NULL : ws_typed_python(&s->env, i->python, s->a);
+	const char *path = by_tag ? NULL : ws_matrix_options_python(&s->env, i->python, s->a);
 	if (!ws_python_find_meant(&s->env, path, false, &tag, s->a, &kit, err)) {
 		return false;
 	}

@@ -1,8 +1,8 @@
 /* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. Options
  * become a place here; a child judges (judge/order.h), and verify_text.c prints. */
 #include "base/fs.h"
+#include "cli/matrix_options.h"
 #include "cli/session.h"
-#include "cli/typed.h"
 #include "cli/verify_text.h"
 #include "judge/torch_place.h"
 #include "kit/cuda/gpu.h"
@@ -73,7 +73,7 @@ read_python(struct verifying *v, struct ws_err *err)
 		v->asked.python = version ? &v->kit.tag : NULL;
 		return true;
 	}
-	const char *path = text && !version ? ws_typed_python(&v->s->env, text, v->a) : NULL;
+	const char *path = text && !version ? ws_matrix_options_python(&v->s->env, text, v->a) : NULL;
 	if (!ws_python_find_meant(&v->s->env, path, !text, &tag, v->a, &v->kit, err)) {
 		return false;
 	}

@@ -14,7 +14,7 @@ bool
 ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 	const struct ws_usage *own, struct ws_err *err)
 {
-	struct ws_typed *typed = &selecting->typed;
+	struct ws_matrix_options *typed = &selecting->typed;
 	const struct ws_option all[] = {
 		{"matrix", 'm', WS_OPTION_TEXT, &selecting->options.matrix, "FILE", "the build matrix"},
 		{"only", 0, WS_OPTION_LIST, &selecting->only, "CELLS",
@@ -22,17 +22,17 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 		{"shard", 0, WS_OPTION_TEXT, &selecting->shard, "I/N",
 			"part I of N, the same on every machine"},
 		{"here", 0, WS_OPTION_FLAG, &typed->here, NULL, "for this host's python3, torch and GPU"},
-		{"torch", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_TORCH], "V",
+		{"torch", 0, WS_OPTION_LIST, &typed->axes[WS_AXIS_TORCH], "V",
 			"2.5.1, installed; these six may be repeated"},
-		{"python", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_PYTHON], "V",
+		{"python", 0, WS_OPTION_LIST, &typed->axes[WS_AXIS_PYTHON], "V",
 			"3.11, 3.13t, a path; default: python3"},
-		{"arch", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_ARCH], "A",
+		{"arch", 0, WS_OPTION_LIST, &typed->axes[WS_AXIS_ARCH], "A",
 			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
-		{"cuda", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_CUDA], "V",
+		{"cuda", 0, WS_OPTION_LIST, &typed->axes[WS_AXIS_CUDA], "V",
 			"12.4; default: what torch was built with"},
-		{"platform", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_PLATFORM], "P",
+		{"platform", 0, WS_OPTION_LIST, &typed->axes[WS_AXIS_PLATFORM], "P",
 			"x86_64, aarch64; default: this host's"},
-		{"cxx11abi", 0, WS_OPTION_LIST, &typed->axes[WS_TYPED_CXX11ABI], "N",
+		{"cxx11abi", 0, WS_OPTION_LIST, &typed->axes[WS_AXIS_CXX11ABI], "N",
 			"0, 1; default: torch's own"},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
 			"lines, full; default: none"},
@@ -60,10 +60,10 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 
 /* With a matrix in a file these options are mistakes. */
 static bool
-refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
+refuse_mixture(const struct ws_matrix_options *typed, struct ws_err *err)
 {
 	bool given = typed->here;
-	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
+	for (size_t i = 0; i < WS_AXES; i++) {
 		given = given || typed->axes[i].len > 0;
 	}
 	if (typed->packages.len > 0) {
@@ -122,14 +122,14 @@ is_bare(const char *word)
 static bool
 make_matrix(struct ws_session *s, const struct ws_selecting *selecting, struct ws_err *err)
 {
-	struct ws_typed typed = selecting->typed;
+	struct ws_matrix_options typed = selecting->typed;
 	typed.packages = (ws_words){0};
 	for (size_t i = 0; i < selecting->typed.packages.len; i++) {
 		const char *word = selecting->typed.packages.at[i];
 		*ws_vec_push(&typed.packages, s->a) =
 			is_bare(word) ? ws_arena_printf(s->a, "%s==0", word) : word;
 	}
-	return ws_typed_matrix(&typed, selecting->made, s->a, err);
+	return ws_matrix_options_read(&typed, selecting->made, s->a, err);
 }
 
 bool
@@ -207,10 +207,10 @@ ws_selecting_command(const struct ws_session *s, const struct ws_selecting *sele
 	}
 	add_option(&line, "matrix", o->matrix);
 	ws_buf_puts(&line, selecting->typed.here ? " --here" : "");
-	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
+	for (size_t i = 0; i < WS_AXES; i++) {
 		const ws_words *values = &selecting->typed.axes[i];
 		for (size_t j = 0; j < values->len; j++) {
-			add_option(&line, ws_typed_keys[i], values->at[j]);
+			add_option(&line, ws_axis_keys[i], values->at[j]);
 		}
 	}
 	add_option(&line, "debug-info", selecting->debug_info);
@@ -339,7 +339,7 @@ fits(struct ws_session *s, const struct ws_selecting *selecting, const char *pac
 		.made = &matrix, .recipes = selecting->options.recipes, .builds_elsewhere = true};
 	make_context(s, &one, a, &ctx);
 	*why = NULL;
-	if (!ws_typed_matrix(&one.typed, &matrix, a, NULL)
+	if (!ws_matrix_options_read(&one.typed, &matrix, a, NULL)
 		|| !ws_selection_read(&ctx, &s->user, &one.options, &sel, NULL)
 		|| !ws_selection_plan(&ctx, &one.options, &sel, NULL)) {
 		return false;

@@ -1,20 +1,20 @@
 /**
  * selecting.h - how plan, build, fetch, lock and shell select cells
  *
- * typed.h makes a matrix of PKG, --here and the other axes on the command line. This file reads the
- * options, opens a matrix and plans it; its .c words the cures of errors.
+ * matrix_options.h makes a matrix of PKG, --here and the other axes on the command line. This file
+ * reads the options, opens a matrix and plans it; its .c words the cures of errors.
  */
 #ifndef WS_CLI_SELECTING_H
 #define WS_CLI_SELECTING_H
 
+#include "cli/matrix_options.h"
 #include "cli/session.h"
-#include "cli/typed.h"
 #include "produce/selection.h"
 
 /** The parsed options. */
 struct ws_selecting {
 	struct ws_selection_options options;
-	struct ws_typed typed;
+	struct ws_matrix_options typed;
 	struct ws_matrix *made; /**< made from options; NULL: from a file */
 	ws_words only;
 	const char *against;                             /**< an index, as typed; NULL: not given */

@@ -49,7 +49,7 @@ WS_TEST(a_cure_is_worded_for_its_caller)
 {
 	struct ws_selecting typed = {0};
 	*ws_vec_push(&typed.typed.packages, a) = "p==1";
-	*ws_vec_push(&typed.typed.axes[WS_TYPED_TORCH], a) = "2.5.1";
+	*ws_vec_push(&typed.typed.axes[WS_AXIS_TORCH], a) = "2.5.1";
 	struct ws_selecting written = {.options.matrix = "m.json"};
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		struct ws_session s = {.a = a, .selecting = &typed};

@@ -1,14 +1,14 @@
-/* typed.c - makes a matrix from options and reads it like a file. */
-#include "cli/typed.h"
+/* matrix_options.c - makes a matrix from options and reads it like a file. */
+#include "cli/matrix_options.h"
 
 #include "base/fs.h"
 #include "config/matrix.h"
 
-const char *const ws_typed_keys[WS_TYPED_AXES] = {
+const char *const ws_axis_keys[WS_AXES] = {
 	"torch", "python", "arch", "cuda", "platform", "cxx11abi"};
 
 const char *
-ws_typed_python(const struct ws_user_env *env, const char *text, struct ws_arena *a)
+ws_matrix_options_python(const struct ws_user_env *env, const char *text, struct ws_arena *a)
 {
 	bool is_name = ws_starts_with(text, "python") && !strchr(text, '/');
 	struct ws_str rest = ws_str_of(is_name ? ws_user_env_get(env, "PATH") : NULL);
@@ -50,7 +50,7 @@ append_list(struct ws_json *matrix, const struct ws_user_env *env, const char *k
 		} else if (is_number && strcmp(key, "cuda") == 0) {
 			value.text = ws_arena_printf(a, "%s.0", text);
 		} else if (strcmp(key, "python") == 0) {
-			value.text = ws_typed_python(env, text, a);
+			value.text = ws_matrix_options_python(env, text, a);
 		}
 		append(list, value, a);
 	}
@@ -58,17 +58,17 @@ append_list(struct ws_json *matrix, const struct ws_user_env *env, const char *k
 
 /* The matrix as if it had been parsed from a file. */
 static struct ws_json *
-make_matrix(const struct ws_typed *options, struct ws_arena *a)
+make_matrix(const struct ws_matrix_options *options, struct ws_arena *a)
 {
 	struct ws_json *matrix = WS_NEW(a, struct ws_json);
 	matrix->kind = WS_JSON_OBJECT;
 	append_list(matrix, options->env, "packages", &options->packages, a);
-	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
+	for (size_t i = 0; i < WS_AXES; i++) {
 		if (options->axes[i].len > 0) {
-			append_list(matrix, options->env, ws_typed_keys[i], &options->axes[i], a);
+			append_list(matrix, options->env, ws_axis_keys[i], &options->axes[i], a);
 		}
 	}
-	if (options->axes[WS_TYPED_TORCH].len == 0 && options->here) {
+	if (options->axes[WS_AXIS_TORCH].len == 0 && options->here) {
 		append(matrix,
 			(struct ws_json){.kind = WS_JSON_STRING, .key = "torch", .text = "installed"}, a);
 	}
@@ -76,8 +76,8 @@ make_matrix(const struct ws_typed *options, struct ws_arena *a)
 }
 
 bool
-ws_typed_matrix(
-	const struct ws_typed *options, struct ws_matrix *m, struct ws_arena *a, struct ws_err *err)
+ws_matrix_options_read(const struct ws_matrix_options *options, struct ws_matrix *m,
+	struct ws_arena *a, struct ws_err *err)
 {
 	const char *first = options->packages.len > 0 ? options->packages.at[0] : NULL;
 	if (!first) {
@@ -89,7 +89,7 @@ ws_typed_matrix(
 		return ws_err_cure(err, "a matrix is given by an option: --matrix %s", first);
 	}
 	const char *host = ws_machine_host()->name;
-	const ws_words *platforms = &options->axes[WS_TYPED_PLATFORM];
+	const ws_words *platforms = &options->axes[WS_AXIS_PLATFORM];
 	for (size_t i = 0; options->here && i < platforms->len; i++) {
 		const char *platform = platforms->at[i];
 		if (!ws_same(platform, host)) {
@@ -98,8 +98,8 @@ ws_typed_matrix(
 			return ws_err_cure(err, "name the target: --torch 2.11.0 --python 3.12 --arch 9.0");
 		}
 	}
-	if (!options->here && options->axes[WS_TYPED_TORCH].len == 0
-		&& options->axes[WS_TYPED_CUDA].len == 0) {
+	if (!options->here && options->axes[WS_AXIS_TORCH].len == 0
+		&& options->axes[WS_AXIS_CUDA].len == 0) {
 		ws_err_set(err, WS_ERR_USAGE, "no torch selected: give --here or --torch V");
 		ws_err_cure(err, "--here: the torch installed in python3, for this host's GPU");
 		ws_err_cure(err, "or name them: --torch 2.5.1 --python 3.11 --arch 8.6");
