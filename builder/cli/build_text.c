@@ -204,21 +204,6 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 	}
 }
 
-/* The machine of all wheels, if it differs from this host's: then pip here cannot install them. */
-static const char *
-machine_elsewhere(const struct ws_build_result *result)
-{
-	const struct ws_machine *machine = NULL;
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		if (is_ready(cell) && cell->cell->point.machine == ws_machine_host()) {
-			return NULL;
-		}
-		machine = is_ready(cell) ? cell->cell->point.machine : machine;
-	}
-	return machine ? machine->name : NULL;
-}
-
 /* "python3.11 -m venv .venv && .venv/bin/" where that Python refuses `pip install` outside of a
  * virtual environment (PEP 668: the file EXTERNALLY-MANAGED beside its library), else "". */
 static const char *
@@ -243,8 +228,9 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 	const struct ws_build_result *result = text->result;
 	const struct ws_cell_result *first = NULL;
 	const char *list = NULL;
+	const struct ws_machine *machine = NULL; /* of wheels that pip here cannot install */
 	struct ws_map lists = {0};
-	bool several = false;
+	bool several = false, here = false;
 	WS_AUTO_BUF struct ws_buf file = {0};
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
@@ -253,6 +239,8 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 			several = several || (first && !ws_same(cell->supply->wheel, first->supply->wheel));
 			list = first ? list : own;
 			first = first ? first : cell;
+			machine = cell->cell->point.machine;
+			here = here || machine == ws_machine_host();
 			if (own) {
 				ws_map_add(&lists, own, s->a);
 			}
@@ -269,9 +257,8 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 	} else {
 		ws_buf_put_quoted(&file, ws_path_join(s->a, text->output, first->supply->wheel, NULL));
 	}
-	const char *machine = machine_elsewhere(result);
-	ws_out_note(&s->out, "install%s%s:  %spip install %s\n", machine ? ", on " : "",
-		machine ? machine : "", machine ? "" : environment_command(s, first->cell->point.python),
+	ws_out_note(&s->out, "install%s%s:  %spip install %s\n", here ? "" : ", on ",
+		here ? "" : machine->name, here ? environment_command(s, first->cell->point.python) : "",
 		ws_buf_text(&file));
 	for (size_t i = 0; i < lists.count; i++) {
 		const char *other = lists.slots[i].key;

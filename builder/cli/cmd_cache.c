@@ -181,21 +181,6 @@ find_part(const struct caching *c, struct ws_err *err)
 	return part;
 }
 
-static bool
-take_inventory(struct caching *c, struct ws_err *err)
-{
-	struct ws_arena *a = c->s->a;
-	const char **locks = WS_NEW_N(a, const char *, c->locks.len + 1);
-	for (size_t i = 0; i < c->locks.len; i++) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!ws_fs_read_at_most(c->locks.at[i], LOCK_MOST, &text, err)) {
-			return false;
-		}
-		locks[i] = ws_buf_copy(&text, a);
-	}
-	return ws_inventory_take(&c->s->store, locks, c->locks.len, a, &c->inventory, err);
-}
-
 bool
 ws_cmd_cache(struct ws_session *s, struct ws_err *err)
 {
@@ -224,7 +209,15 @@ ws_cmd_cache(struct ws_session *s, struct ws_err *err)
 		return false;
 	}
 	c.file = s->words.len == 2 ? s->words.at[1] : NULL;
-	if (part->lists && !take_inventory(&c, err)) {
+	const char **locks = WS_NEW_N(s->a, const char *, c.locks.len + 1);
+	for (size_t i = 0; i < c.locks.len; i++) {
+		WS_AUTO_BUF struct ws_buf text = {0};
+		if (!ws_fs_read_at_most(c.locks.at[i], LOCK_MOST, &text, err)) {
+			return false;
+		}
+		locks[i] = ws_buf_copy(&text, s->a);
+	}
+	if (part->lists && !ws_inventory_take(&s->store, locks, c.locks.len, s->a, &c.inventory, err)) {
 		return false;
 	}
 	c.result.store = s->store.path;

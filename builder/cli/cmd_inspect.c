@@ -70,13 +70,6 @@ print_names(struct printing *p, const struct ws_wheel_facts *f)
 	}
 }
 
-static bool
-is_alike(const struct ws_image_facts *x, const struct ws_image_facts *y)
-{
-	return ws_same(x->section, y->section) && ws_same(x->arch, y->arch) && ws_same(x->kind, y->kind)
-		&& ws_same(x->ptx_isa, y->ptx_isa);
-}
-
 /* A line for each architecture and kind, however its images are compressed. */
 static void
 print_gpu_code(struct printing *p, const struct ws_module_facts *m)
@@ -87,7 +80,9 @@ print_gpu_code(struct printing *p, const struct ws_module_facts *m)
 		sum.count += image->count;
 		sum.stored_bytes += image->stored_bytes;
 		sum.raw_bytes += image->raw_bytes;
-		if (i + 1 < m->image_count && is_alike(image, image + 1)) {
+		const struct ws_image_facts *next = i + 1 < m->image_count ? image + 1 : NULL;
+		if (next && ws_same(image->section, next->section) && ws_same(image->arch, next->arch)
+			&& ws_same(image->kind, next->kind) && ws_same(image->ptx_isa, next->ptx_isa)) {
 			continue;
 		}
 		LINE(p, "GPU %s %s%s%s, %zu images, %s of %s%s", image->arch, image->kind,

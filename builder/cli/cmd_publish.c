@@ -127,18 +127,6 @@ open_bucket(struct ws_session *s, const struct ws_publish_options *o, struct ws_
 	return !key || !secret || ws_http_login(b->http, b->endpoint, key, secret, err);
 }
 
-static bool
-publish_to_store(struct publishing *p, struct ws_index_outcome *outcome, struct ws_err *err)
-{
-	struct ws_session *s = p->s;
-	WS_AUTO_SCRATCH struct ws_scratch work = {.fd = -1};
-	struct ws_bucket bucket;
-	return ws_session_open_net(s, NULL, false, err) && open_bucket(s, &p->o, &bucket, err)
-		&& ws_scratch_make(
-			ws_path_join(s->a, s->store.path, "partial", NULL), "publish-", s->a, &work, err)
-		&& ws_index_publish_stored(&bucket, &p->order, work.path, s->a, outcome, err);
-}
-
 /* ---- reports ---- */
 
 static void
@@ -274,13 +262,21 @@ publish(struct publishing *p, struct ws_err *err)
 {
 	struct ws_sign_key *key = p->o.key ? ws_sign_key_read(p->o.key, err) : NULL;
 	struct ws_sign_key *trust = p->o.trust ? ws_sign_key_read_public(p->o.trust, err) : NULL;
+	struct ws_session *s = p->s;
+	WS_AUTO_SCRATCH struct ws_scratch work = {.fd = -1};
+	struct ws_bucket bucket;
 	struct ws_index_outcome outcome;
 	bool done = (!p->o.key || key) && (!p->o.trust || trust);
 	p->order.key = key;
 	p->order.trust = trust;
-	done = done
-		&& (p->o.to_store ? publish_to_store(p, &outcome, err)
-						  : ws_index_publish(&p->order, p->s->a, &outcome, err));
+	if (done && p->o.to_store) {
+		const char *partial = ws_path_join(s->a, s->store.path, "partial", NULL);
+		done = ws_session_open_net(s, NULL, false, err) && open_bucket(s, &p->o, &bucket, err)
+			&& ws_scratch_make(partial, "publish-", s->a, &work, err)
+			&& ws_index_publish_stored(&bucket, &p->order, work.path, s->a, &outcome, err);
+	} else if (done) {
+		done = ws_index_publish(&p->order, s->a, &outcome, err);
+	}
 	ws_sign_key_drop(key);
 	ws_sign_key_drop(trust);
 	if (done) {

@@ -274,22 +274,6 @@ check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 }
 
 static void
-print_python(const struct subject *x, const struct ws_out *out)
-{
-	const struct ws_python_part *part = &x->recipe.python;
-	size_t count = part->package_count + part->module_count;
-	if (x->view.files.len == 0) {
-		return;
-	}
-	ws_out_result(out, "  python   ");
-	for (size_t i = 0; i < count; i++) {
-		ws_out_result(out, "%s%s", i > 0 ? ", " : "",
-			i < part->package_count ? part->packages[i] : part->modules[i - part->package_count]);
-	}
-	ws_out_result(out, ": %zu files\n", x->view.files.len);
-}
-
-static void
 print_subject(const struct subject *x, const struct ws_out *out)
 {
 	size_t problems = x->problems.list.len + x->problems.more;
@@ -310,7 +294,16 @@ print_subject(const struct subject *x, const struct ws_out *out)
 				module->binding, module->unit_count, module->unit_count == 1 ? "" : "s",
 				module->cuda_count);
 		}
-		print_python(x, out);
+		const struct ws_python_part *part = &x->recipe.python;
+		size_t packages = part->package_count, count = packages + part->module_count;
+		ws_out_result(out, "%s", x->view.files.len > 0 ? "  python   " : "");
+		for (size_t i = 0; x->view.files.len > 0 && i < count; i++) {
+			ws_out_result(out, "%s%s", i > 0 ? ", " : "",
+				i < packages ? part->packages[i] : part->modules[i - packages]);
+		}
+		if (x->view.files.len > 0) {
+			ws_out_result(out, ": %zu files\n", x->view.files.len);
+		}
 	} else if (x->why_no_sources) {
 		ws_out_result(out, "  sources  not looked at: %s\n", x->why_no_sources);
 	}

@@ -6,15 +6,6 @@
 #define LIBRARY " needs the library '"
 #define LAYOUTS "layouts of torch's classes were not compared"
 
-static const char *
-python_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
-{
-	struct ws_python_tag tag;
-	return v->python && ws_python_tag_parse(v->python, &tag)
-		? ws_arena_printf(a, ", Python %s", ws_python_version_text(&tag, a))
-		: "";
-}
-
 /* The length of "m needs the library '" when @y differs from @x, "m needs the library 'libx.so.1',
  * which ...", by the library alone; else 0. */
 static size_t
@@ -67,9 +58,13 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 	const struct ws_wheel_place_verdict *v = &verdict->places[0];
 	const struct ws_wheel_place *place = &order->places[0];
 	struct ws_page page = ws_page_begin(out);
+	struct ws_python_tag tag;
+	const char *python = v->python && ws_python_tag_parse(v->python, &tag)
+		? ws_arena_printf(a, ", Python %s", ws_python_version_text(&tag, a))
+		: "";
 	ws_page_row(&page, ws_verdict_words[v->verdict], "%s", order->name);
 	ws_page_line(&page, WS_PAGE_PLAIN, "in %s%s%s%s%s", place->torch ? "torch " : "no torch",
-		place->torch ? place->torch : "", python_text(v, a), place->place.glibc ? ", glibc " : "",
+		place->torch ? place->torch : "", python, place->place.glibc ? ", glibc " : "",
 		place->place.glibc ? place->place.glibc : "");
 	if (v->why) {
 		ws_page_row(&page, "why", "%s", v->why);
@@ -121,16 +116,6 @@ row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 		a, "%s  %s", ws_verdict_words[v->verdict], named && symbol ? symbol : v->why);
 }
 
-static bool
-finds_the_same(const struct ws_wheel_place_verdict *x, const struct ws_wheel_place_verdict *y)
-{
-	bool same = x->finding_count == y->finding_count;
-	for (size_t i = 0; same && i < x->finding_count; i++) {
-		same = ws_same(x->findings[i].text, y->findings[i].text);
-	}
-	return same;
-}
-
 void
 ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a)
@@ -142,7 +127,10 @@ ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *ord
 	for (size_t i = 0; i < verdict->place_count; i++) {
 		const struct ws_wheel_place_verdict *v = &verdict->places[i];
 		alike = alike && v->verdict == WS_VERDICT_FAILS && ws_same(v->why, first->why)
-			&& finds_the_same(v, first);
+			&& v->finding_count == first->finding_count;
+		for (size_t k = 0; alike && k < v->finding_count; k++) {
+			alike = ws_same(v->findings[k].text, first->findings[k].text);
+		}
 	}
 	if (alike) {
 		ws_page_row(&page, ws_verdict_words[first->verdict], "%s", order->name);

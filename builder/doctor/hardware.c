@@ -1,4 +1,4 @@
-/* host.c - the machine: memory and who holds it, the store from outside, GPUs and who uses them. */
+/* hardware.c - the machine: memory and who holds it, the store from outside, GPUs, their users. */
 #include "base/fs.h"
 #include "doctor/doctor.h"
 #include "report/format.h"

@@ -1,4 +1,4 @@
-/* toolkits.c - C++ compilers and CUDA toolkits, and which takes which. */
+/* programs.c - C++ compilers and CUDA toolkits, which takes which, Pythons and their torch. */
 #include "base/fs.h"
 #include "doctor/doctor.h"
 #include "kit/cuda/cuda.h"
@@ -196,17 +196,6 @@ is_too_old(const struct ws_facts *facts, const struct ws_python_tag *tag)
 	return facts->torch_count > 0;
 }
 
-/* The torch that it would import; it is not imported. NULL: none. */
-static const char *
-torch_of(struct ws_doctor *d, const struct ws_python_kit *python)
-{
-	struct ws_torch_kit torch;
-	struct ws_err ignored = {0};
-	return ws_torch_open_installed(d->facts, python, NULL, d->a, &torch, &ignored)
-		? torch.version.text
-		: NULL;
-}
-
 /* One Python; returns whether wheels can be built for it. Pythons too old for any torch are
  * listed in @old. */
 static bool
@@ -217,7 +206,10 @@ add_python(
 	bool headers = ws_python_ask(d->env, listed->interpreter, d->a, &kit, err)
 		&& ws_python_check_headers(&kit, d->host, err);
 	bool answers = kit.version != NULL;
-	const char *torch = answers ? torch_of(d, &kit) : NULL;
+	/* The torch that it would import; it is not imported. */
+	struct ws_torch_kit torch;
+	struct ws_err none = {0};
+	bool has_torch = answers && ws_torch_open_installed(d->facts, &kit, NULL, d->a, &torch, &none);
 	if (d->python) {
 		d->kit = kit;
 	}
@@ -235,8 +227,8 @@ add_python(
 		shown ? "{.label:9} {path}{.include}[  torch {torch}]{.flaw}" : NULL,
 		"version %s free_threaded %d path %s torch %s has_headers %d wrong %s cure %s"
 		" .label %s .include %s .flaw %s",
-		kit.version, kit.tag.free_threaded, kit.interpreter, torch, headers,
-		headers ? NULL : ws_arena_strdup(d->a, err->text), cure,
+		kit.version, kit.tag.free_threaded, kit.interpreter, has_torch ? torch.version.text : NULL,
+		headers, headers ? NULL : ws_arena_strdup(d->a, err->text), cure,
 		ws_arena_printf(d->a, "%s%s", kit.version, kit.tag.free_threaded ? "t" : ""),
 		kit.interpreter ? NULL : kit.include, headers ? NULL : "  no headers");
 	row->problem = headers ? WS_PROBLEM_NONE : WS_PROBLEM_HINT;

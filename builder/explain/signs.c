@@ -93,20 +93,6 @@ add_capture(struct ws_match *match, const char *name, struct ws_str text, size_t
 	};
 }
 
-/* The last capture: a word, without the full stop behind it. */
-static size_t
-word_end(struct ws_str text, size_t at)
-{
-	size_t end = at;
-	while (end < text.n && !ends_word(text.s[end])) {
-		end++;
-	}
-	while (end > at && strchr(".:", text.s[end - 1])) {
-		end--;
-	}
-	return end;
-}
-
 /* Matches what follows a capture's opening brace. */
 static bool
 match_capture(const char **pattern, struct ws_str text, size_t *at, struct ws_match *match)
@@ -115,8 +101,14 @@ match_capture(const char **pattern, struct ws_str text, size_t *at, struct ws_ma
 	const char *literal = strchr(name, '}') + 1;
 	size_t len = literal_len(literal);
 	size_t end = *at, after = *at;
-	if (len == 0) {
-		after = end = word_end(text, *at);
+	if (len == 0) { /* the last capture: a word, without the full stop behind it */
+		while (end < text.n && !ends_word(text.s[end])) {
+			end++;
+		}
+		while (end > *at && strchr(".:", text.s[end - 1])) {
+			end--;
+		}
+		after = end;
 	} else {
 		while (!matches(literal, len, text, end, &after)) {
 			if (end == text.n || is_blank(text.s[end]) || end - *at > WS_CAPTURE_MOST) {

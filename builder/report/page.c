@@ -57,18 +57,6 @@ find_break(struct ws_str text, unsigned room)
 }
 
 static void
-print_part(struct ws_page *page, const char *mark, unsigned indent, struct ws_str part)
-{
-	while (part.n > 0 && part.s[part.n - 1] == ' ') {
-		part.n--;
-	}
-	unsigned columns = ws_term_columns(mark);
-	ws_out_result(page->out, "%-*s%s%*s%.*s\n", INDENT - 2, page->label, mark,
-		(int)(indent - (INDENT - 2) - columns), "", WS_STR_ARGS(part));
-	page->label = "";
-}
-
-static void
 print_line(struct ws_page *page, enum ws_page_mark mark, const char *format, va_list values)
 {
 	static const char *const marks[] = {"", "!", "x", ""};
@@ -80,7 +68,13 @@ print_line(struct ws_page *page, enum ws_page_mark mark, const char *format, va_
 	unsigned indent = INDENT + (mark == WS_PAGE_MORE ? DEEPER : 0), further = indent + DEEPER;
 	do {
 		size_t len = find_break(rest, page->width - indent);
-		print_part(page, sign, indent, (struct ws_str){rest.s, len});
+		struct ws_str part = {rest.s, len};
+		while (part.n > 0 && part.s[part.n - 1] == ' ') {
+			part.n--;
+		}
+		ws_out_result(page->out, "%-*s%-*s%.*s\n", INDENT - 2, page->label,
+			(int)(indent - (INDENT - 2)), sign, WS_STR_ARGS(part));
+		page->label = "";
 		rest = (struct ws_str){rest.s + len, rest.n - len};
 		while (rest.n > 0 && rest.s[0] == ' ') {
 			rest.s++;

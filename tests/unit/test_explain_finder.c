@@ -41,8 +41,8 @@ WS_TEST(a_pattern_captures_words)
 
 WS_TEST(a_text_that_is_not_a_pattern_is_reported)
 {
-	static const char *const bad[] = {"", "{b}", "{b} c", "a {b}{c}", "a {B}", "a }", "a {b",
-		"a\nb", "a {b} {c} {d} {e} {f}"};
+	static const char *const bad[] = {
+		"", "{b}", "{b} c", "a {b}{c}", "a {B}", "a }", "a {b", "a\nb", "a {b} {c} {d} {e} {f}"};
 	assert_null(ws_pattern_fault("a {b} c"));
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
 		assert_non_null(ws_pattern_fault(bad[i]));
