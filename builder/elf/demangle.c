@@ -51,26 +51,6 @@ ends_in_std_name(const struct ws_buf *out)
 	return out->len - start > 5 && memcmp(out->data + start, "std::", 5) == 0;
 }
 
-static void
-cut_to(struct ws_buf *out, size_t len)
-{
-	out->len = len;
-	out->data[len] = '\0';
-}
-
-static bool
-is_default_argument(const char *text)
-{
-	static const char *const defaults[] = {"std::allocator<", "std::char_traits<", "std::less<",
-		"std::hash<", "std::equal_to<", "std::default_delete<"};
-	for (size_t i = 0; i < WS_LEN(defaults); i++) {
-		if (ws_starts_with(text, defaults[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* "std::basic_string<char>" at the end becomes "std::string"; also streams and views. */
 static void
 shorten_basic(struct ws_buf *out)
@@ -90,42 +70,21 @@ shorten_basic(struct ws_buf *out)
 	}
 	size_t kept = end - start - strlen(basic);
 	memmove(out->data + start, out->data + start + strlen(basic), kept);
-	cut_to(out, start + kept);
+	ws_buf_cut(out, start + kept);
 }
 
 /* Removes a complete argument that is only a default. */
 static void
 end_argument(struct shortening *s, const struct list *list)
 {
-	if (list->comma && list->of_std && is_default_argument(s->out->data + list->comma + 2)) {
-		cut_to(s->out, list->comma);
+	static const char *const defaults[] = {"std::allocator<", "std::char_traits<", "std::less<",
+		"std::hash<", "std::equal_to<", "std::default_delete<"};
+	for (size_t i = 0; i < WS_LEN(defaults) && list->comma && list->of_std; i++) {
+		if (ws_starts_with(s->out->data + list->comma + 2, defaults[i])) {
+			ws_buf_cut(s->out, list->comma);
+			return;
+		}
 	}
-}
-
-static bool
-open_list(struct shortening *s)
-{
-	if (s->depth == DEEPEST) {
-		return false;
-	}
-	s->lists[s->depth++] = (struct list){.outer = s->round, .of_std = ends_in_std_name(s->out)};
-	ws_buf_putc(s->out, '<');
-	return true;
-}
-
-static bool
-close_list(struct shortening *s)
-{
-	if (s->depth == 0 || s->lists[s->depth - 1].outer != s->round) {
-		return false;
-	}
-	end_argument(s, &s->lists[--s->depth]);
-	if (ws_ends_with(s->out->data, " ")) { /* "> >" */
-		cut_to(s->out, s->out->len - 1);
-	}
-	ws_buf_putc(s->out, '>');
-	shorten_basic(s->out);
-	return true;
 }
 
 /* Copies one character and counts brackets. False when they do not match. */
@@ -135,12 +94,23 @@ step(struct shortening *s, char c)
 	struct list *list = s->depth ? &s->lists[s->depth - 1] : NULL;
 	bool top = list && list->outer == s->round;
 	if (c == '<') {
-		return open_list(s);
-	}
-	if (c == '>' && !ws_ends_with(ws_buf_text(s->out), "-")) {
-		return close_list(s);
-	}
-	if (c == ',' && top) {
+		if (s->depth == DEEPEST) {
+			return false;
+		}
+		s->lists[s->depth++] = (struct list){.outer = s->round, .of_std = ends_in_std_name(s->out)};
+	} else if (c == '>' && !ws_ends_with(ws_buf_text(s->out), "-")) {
+		if (!top) {
+			return false;
+		}
+		s->depth--;
+		end_argument(s, list);
+		if (ws_ends_with(s->out->data, " ")) { /* "> >" */
+			ws_buf_cut(s->out, s->out->len - 1);
+		}
+		ws_buf_putc(s->out, '>');
+		shorten_basic(s->out);
+		return true;
+	} else if (c == ',' && top) {
 		end_argument(s, list);
 		list->comma = s->out->len;
 	} else if (strchr("([{", c)) {

@@ -7,35 +7,15 @@
 
 #include <elf.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+
 /* Real libraries have dozens of each; a hostile one shall not cost memory. */
 #define MOST_DYNAMIC 65536
 #define MOST_NEEDED 1024
 
 #define PAGE_BYTES 4096
 #define MOST_ADDRESS ((uint64_t)1 << 36) /* 64 GiB; libtorch_cuda of 2.15 has one and a half */
-
-/* ---- the file header ---- */
-
-/* Why every loader refuses the file; NULL: it does not. */
-static const char *
-refused_header(const Elf64_Ehdr *header)
-{
-	unsigned osabi = header->e_ident[EI_OSABI], version = header->e_ident[EI_ABIVERSION];
-	if (header->e_ident[EI_VERSION] != EV_CURRENT || header->e_version != EV_CURRENT) {
-		return "its header has an unknown version of ELF";
-	}
-	if ((osabi != ELFOSABI_SYSV && osabi != ELFOSABI_GNU) || version > 3
-		|| (version > 0 && osabi != ELFOSABI_GNU)) {
-		return "its header names an ABI that is not Linux's";
-	}
-	for (size_t i = EI_PAD; i < EI_NIDENT; i++) {
-		if (header->e_ident[i] != 0) {
-			return "its header is not filled with zeros";
-		}
-	}
-	return header->e_phentsize != sizeof(Elf64_Phdr) ? "its program headers have an unknown size"
-													 : NULL;
-}
 
 static bool
 read_header(struct ws_elf_file *f, bool any_machine, Elf64_Ehdr *header, struct ws_err *err)
@@ -59,8 +39,21 @@ read_header(struct ws_elf_file *f, bool any_machine, Elf64_Ehdr *header, struct 
 	}
 	seen->executable = header->e_type == ET_EXEC;
 	seen->machine = header->e_machine;
-	const char *refused = refused_header(header);
-	return !refused || ws_elf_damaged(f, err, refused);
+	unsigned osabi = header->e_ident[EI_OSABI], version = header->e_ident[EI_ABIVERSION];
+	if (header->e_ident[EI_VERSION] != EV_CURRENT || header->e_version != EV_CURRENT) {
+		return ws_elf_damaged(f, err, "its header has an unknown version of ELF");
+	}
+	if ((osabi != ELFOSABI_SYSV && osabi != ELFOSABI_GNU) || version > 3
+		|| (version > 0 && osabi != ELFOSABI_GNU)) {
+		return ws_elf_damaged(f, err, "its header names an ABI that is not Linux's");
+	}
+	for (size_t i = EI_PAD; i < EI_NIDENT; i++) {
+		if (header->e_ident[i] != 0) {
+			return ws_elf_damaged(f, err, "its header is not filled with zeros");
+		}
+	}
+	return header->e_phentsize == sizeof(Elf64_Phdr)
+		|| ws_elf_damaged(f, err, "its program headers have an unknown size");
 }
 
 /* ---- segments ---- */
@@ -119,39 +112,6 @@ read_segments(
 }
 
 /* ---- the dynamic section ---- */
-
-static bool
-find_dynamic(struct ws_elf_file *f, uint64_t address, struct ws_err *err)
-{
-	if (address == 0) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", f->seen.path);
-	}
-	struct ws_str rest = ws_elf_rest(f, address);
-	for (size_t at = 0; rest.n - at >= sizeof(Elf64_Dyn) && at < MOST_DYNAMIC * sizeof(Elf64_Dyn);
-		 at += sizeof(Elf64_Dyn)) {
-		Elf64_Dyn entry;
-		memcpy(&entry, rest.s + at, sizeof(entry));
-		if (entry.d_tag == DT_NULL) {
-			f->dynamic = (struct ws_str){rest.s, at};
-			return true;
-		}
-	}
-	return ws_elf_damaged(f, err, "its dynamic section has no end");
-}
-
-static bool
-find_strings(struct ws_elf_file *f, struct ws_err *err)
-{
-	struct ws_str rest = ws_elf_dynamic(f, DT_STRTAB, &f->strings_at)
-		? ws_elf_rest(f, f->strings_at)
-		: (struct ws_str){0};
-	const char *last = rest.n ? memrchr(rest.s, '\0', rest.n) : NULL;
-	if (!last) {
-		return ws_elf_damaged(f, err, "it has no strings");
-	}
-	f->strings = (struct ws_str){rest.s, (size_t)(last - rest.s) + 1};
-	return true;
-}
 
 /* Conditions that the loader does not check and crashes without. */
 static bool
@@ -224,11 +184,31 @@ static bool
 read_dynamic(struct ws_elf_file *f, uint64_t address, struct ws_err *err)
 {
 	struct ws_elf *seen = &f->seen;
-	uint64_t flags;
-	if (!find_dynamic(f, address, err) || !find_strings(f, err) || !check_dynamic(f, err)
-		|| !read_needed(f, err)) {
+	if (address == 0) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", seen->path);
+	}
+	struct ws_str rest = ws_elf_rest(f, address);
+	size_t at = 0;
+	for (Elf64_Dyn entry; !f->dynamic.s; at += sizeof(entry)) {
+		if (rest.n - at < sizeof(entry) || at >= MOST_DYNAMIC * sizeof(entry)) {
+			return ws_elf_damaged(f, err, "its dynamic section has no end");
+		}
+		memcpy(&entry, rest.s + at, sizeof(entry));
+		if (entry.d_tag == DT_NULL) {
+			f->dynamic = (struct ws_str){rest.s, at};
+		}
+	}
+	rest = ws_elf_dynamic(f, DT_STRTAB, &f->strings_at) ? ws_elf_rest(f, f->strings_at)
+														: (struct ws_str){0};
+	const char *last = rest.n ? memrchr(rest.s, '\0', rest.n) : NULL;
+	if (!last) {
+		return ws_elf_damaged(f, err, "it has no strings");
+	}
+	f->strings = (struct ws_str){rest.s, (size_t)(last - rest.s) + 1};
+	if (!check_dynamic(f, err) || !read_needed(f, err)) {
 		return false;
 	}
+	uint64_t flags;
 	seen->soname = text_of(f, DT_SONAME);
 	seen->rpath = text_of(f, DT_RPATH);
 	seen->runpath = text_of(f, DT_RUNPATH);
@@ -241,10 +221,16 @@ read_dynamic(struct ws_elf_file *f, uint64_t address, struct ws_err *err)
 
 /* ---- a file ---- */
 
-/* Owns the mapping of @f, also on failure. */
 static struct ws_elf *
-open_file(struct ws_elf_file *f, bool any_machine, struct ws_err *err)
+open_bytes(const char *name, struct ws_str bytes, bool mapped, bool any_machine, struct ws_arena *a,
+	struct ws_err *err)
 {
+	struct ws_elf_file *f = WS_NEW(a, struct ws_elf_file);
+	f->seen.path = ws_arena_strdup(a, name);
+	f->seen.size = bytes.n;
+	f->a = a;
+	f->bytes = bytes;
+	f->mapped = mapped;
 	Elf64_Ehdr header;
 	uint64_t dynamic = 0;
 	if (!read_header(f, any_machine, &header, err) || !read_segments(f, &header, &dynamic, err)
@@ -256,65 +242,59 @@ open_file(struct ws_elf_file *f, bool any_machine, struct ws_err *err)
 	return &f->seen;
 }
 
-static struct ws_elf *
-open_path(
+struct ws_elf *
+ws_elf_open_as(
 	const char *path, const char *name, bool any_machine, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_mapping mapping;
-	if (!ws_mapping_open(path, name, sizeof(Elf64_Ehdr), &mapping, err)) {
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer */
+	struct stat status;
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", name);
 		return NULL;
 	}
-	struct ws_elf_file *f = WS_NEW(a, struct ws_elf_file);
-	f->seen.path = ws_arena_strdup(a, name);
-	f->seen.size = mapping.len;
-	f->a = a;
-	f->mapping = mapping;
-	f->bytes = (struct ws_str){mapping.bytes, mapping.len};
-	return open_file(f, any_machine, err);
+	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr)) {
+		ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
+		return NULL;
+	}
+	size_t len = (size_t)status.st_size;
+	const void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED) {
+		ws_err_sys(err, WS_ERR_IO, "cannot map '%s'", name);
+		return NULL;
+	}
+	return open_bytes(name, (struct ws_str){bytes, len}, true, any_machine, a, err);
 }
 
 struct ws_elf *
 ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	return open_path(path, path, false, a, err);
-}
-
-struct ws_elf *
-ws_elf_open_as(const char *path, const char *name, struct ws_arena *a, struct ws_err *err)
-{
-	return open_path(path, name, false, a, err);
-}
-
-struct ws_elf *
-ws_elf_open_any(const char *path, const char *name, struct ws_arena *a, struct ws_err *err)
-{
-	return open_path(path, name, true, a, err);
+	return ws_elf_open_as(path, path, false, a, err);
 }
 
 struct ws_elf *
 ws_elf_open_bytes(
 	const char *name, const void *bytes, size_t len, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_elf_file *f = WS_NEW(a, struct ws_elf_file);
-	f->seen.path = ws_arena_strdup(a, name);
-	f->seen.size = len;
-	f->a = a;
-	f->bytes = (struct ws_str){bytes, len};
-	return open_file(f, false, err);
+	return open_bytes(name, (struct ws_str){bytes, len}, false, false, a, err);
 }
 
 void
 ws_elf_close(struct ws_elf *elf)
 {
-	if (elf) {
-		ws_mapping_close(&((struct ws_elf_file *)elf)->mapping);
+	struct ws_elf_file *f = (struct ws_elf_file *)elf;
+	if (f && f->mapped) {
+		munmap((void *)(uintptr_t)f->bytes.s, f->bytes.n);
+		f->mapped = false;
 	}
 }
 
 void
 ws_elf_forget(const struct ws_elf *elf)
 {
-	ws_mapping_forget(&((const struct ws_elf_file *)elf)->mapping);
+	const struct ws_elf_file *f = (const struct ws_elf_file *)elf;
+	if (f->mapped) {
+		madvise((void *)(uintptr_t)f->bytes.s, f->bytes.n, MADV_DONTNEED);
+	}
 }
 
 const char *

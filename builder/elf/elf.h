@@ -82,13 +82,10 @@ struct ws_elf_symbol {
  */
 struct ws_elf *ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err);
 
-/** As ws_elf_open; messages call the file @a name. */
+/** As ws_elf_open; messages call the file @a name. @a any_machine: to describe the file, not to
+ * judge it. */
 struct ws_elf *ws_elf_open_as(
-	const char *path, const char *name, struct ws_arena *a, struct ws_err *err);
-
-/** As ws_elf_open_as, for any machine: to describe the file, not to judge it. */
-struct ws_elf *ws_elf_open_any(
-	const char *path, const char *name, struct ws_arena *a, struct ws_err *err);
+	const char *path, const char *name, bool any_machine, struct ws_arena *a, struct ws_err *err);
 
 /** As ws_elf_open, for @a len bytes that the caller keeps until ws_elf_close. */
 struct ws_elf *ws_elf_open_bytes(

@@ -9,22 +9,6 @@
 
 #include "elf/elf.h"
 
-struct ws_mapping {
-	const void *bytes; /**< NULL: not mapped */
-	size_t len;
-};
-
-/** Maps a file, called @a name in messages. WS_ERR_IO when it cannot be read; WS_ERR_FETCH when
- * it has fewer than @a least bytes or is not a regular file. */
-bool ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
-	struct ws_err *err);
-
-/** Lets the kernel drop its pages. */
-void ws_mapping_forget(const struct ws_mapping *mapping);
-
-/** An empty mapping is allowed. */
-void ws_mapping_close(struct ws_mapping *mapping);
-
 /** A part of the file that is loaded (PT_LOAD). */
 struct ws_elf_segment {
 	uint64_t address;
@@ -41,8 +25,8 @@ struct ws_elf_segment {
 struct ws_elf_file {
 	struct ws_elf seen; /**< first: the public part */
 	struct ws_arena *a;
-	struct ws_mapping mapping; /**< empty: the caller owns the bytes */
-	struct ws_str bytes;       /**< of the whole file */
+	struct ws_str bytes; /**< of the whole file */
+	bool mapped;         /**< else the caller owns the bytes */
 	const struct ws_elf_segment *segments;
 	size_t segment_count;
 	struct ws_str dynamic; /**< entries of the dynamic section, without DT_NULL */

@@ -88,24 +88,13 @@ open_list(struct list *x, struct ws_err *err)
 			x->held = true;
 			seen->pythons = pythons.at;
 			seen->python_count = pythons.len;
-			return true;
+			return !x->python || !seen->release
+				|| ws_is_among(x->python, seen->pythons, seen->python_count)
+				|| ws_err_set(err, WS_ERR_UNKNOWN, "torch %s has no wheel for '%s'; it has: %s",
+					seen->release, x->python, ws_join(pythons.at, pythons.len, " ", x->a));
 		}
 	}
 	return false;
-}
-
-static bool
-knows_python(const struct list *x, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf known = {0};
-	for (size_t i = 0; i < x->seen.python_count; i++) {
-		if (ws_same(x->seen.pythons[i], x->python)) {
-			return true;
-		}
-		ws_buf_printf(&known, " %s", x->seen.pythons[i]);
-	}
-	return ws_err_set(err, WS_ERR_UNKNOWN, "torch %s has no wheel for '%s'; it has:%s",
-		x->seen.release, x->python, ws_buf_text(&known));
 }
 
 struct ws_exports *
@@ -116,7 +105,7 @@ ws_exports_open(const char *path, const char *python, struct ws_arena *a, struct
 	x->python = ws_arena_strdup(a, python);
 	x->a = a;
 	x->packed = ws_zst_open(path, a, err);
-	if (!x->packed || !open_list(x, err) || (python && x->seen.release && !knows_python(x, err))) {
+	if (!x->packed || !open_list(x, err)) {
 		ws_exports_close(&x->seen);
 		return NULL;
 	}

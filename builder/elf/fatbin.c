@@ -11,101 +11,82 @@
 #define FLAG_ARCH_SPECIFIC 0x100000u
 #define FLAG_FAMILY 0x200000u
 
-/* A stretch that is read from its front. */
-struct stretch {
-	const unsigned char *bytes;
-	size_t len;
-};
-
-struct images {
-	WS_VEC(struct ws_fatbin_image) list;
-};
+typedef WS_VEC(struct ws_fatbin_image) image_list;
 
 static uint64_t
-number(const struct stretch *s, size_t offset, unsigned width)
+number(struct ws_str bytes, size_t offset, unsigned width)
 {
 	uint64_t value = 0;
 	for (unsigned i = width; i-- > 0;) {
-		value = value << 8 | s->bytes[offset + i];
+		value = value << 8 | (unsigned char)bytes.s[offset + i];
 	}
 	return value;
 }
 
-/* Moves the first @len bytes, which are there, to the result. */
-static struct stretch
-cut(struct stretch *s, size_t len)
+/* Takes the first @len bytes, which are there, off @s. */
+static void
+skip(struct ws_str *s, uint64_t len)
 {
-	struct stretch front = {s->bytes, len};
-	s->bytes += len;
-	s->len -= len;
-	return front;
-}
-
-static enum ws_fatbin_packing
-packing_of(uint64_t flags, uint64_t packed_bytes)
-{
-	if (flags & FLAG_ZSTD) {
-		return WS_FATBIN_ZSTD;
-	}
-	if (flags & FLAG_LZ4) {
-		return WS_FATBIN_LZ4;
-	}
-	return packed_bytes ? WS_FATBIN_PACKED : WS_FATBIN_PLAIN;
+	s->s += len;
+	s->n -= len;
 }
 
 /* One image off the front of a container's payload. False when it is none. */
 static bool
-read_image(struct stretch *payload, struct ws_fatbin_image *image)
+read_image(struct ws_str *payload, struct ws_fatbin_image *image)
 {
-	if (payload->len < IMAGE_HEADER) {
+	if (payload->n < IMAGE_HEADER) {
 		return false;
 	}
-	uint64_t header = number(payload, 0x04, 4);
-	uint64_t size = number(payload, 0x08, 8);
-	uint64_t packed = number(payload, 0x10, 4);
-	uint64_t flags = number(payload, 0x28, 8);
-	uint64_t raw = number(payload, 0x38, 8);
-	if (header < IMAGE_HEADER || header > payload->len || size > payload->len - header
+	uint64_t header = number(*payload, 0x04, 4);
+	uint64_t size = number(*payload, 0x08, 8);
+	uint64_t packed = number(*payload, 0x10, 4);
+	uint64_t flags = number(*payload, 0x28, 8);
+	uint64_t raw = number(*payload, 0x38, 8);
+	if (header < IMAGE_HEADER || header > payload->n || size > payload->n - header
 		|| packed > size) {
 		return false;
 	}
 	*image = (struct ws_fatbin_image){
-		.kind = (enum ws_fatbin_kind)number(payload, 0x00, 2),
-		.sm = (unsigned)number(payload, 0x1c, 4),
+		.kind = (enum ws_fatbin_kind)number(*payload, 0x00, 2),
+		.sm = (unsigned)number(*payload, 0x1c, 4),
 		.suffix = flags & FLAG_ARCH_SPECIFIC ? 'a'
 			: flags & FLAG_FAMILY            ? 'f'
 											 : 0,
-		.minor = (unsigned)number(payload, 0x18, 2),
-		.major = (unsigned)number(payload, 0x1a, 2),
-		.packing = packing_of(flags, packed),
+		.minor = (unsigned)number(*payload, 0x18, 2),
+		.major = (unsigned)number(*payload, 0x1a, 2),
+		.packing = flags & FLAG_ZSTD ? WS_FATBIN_ZSTD
+			: flags & FLAG_LZ4       ? WS_FATBIN_LZ4
+			: packed                 ? WS_FATBIN_PACKED
+									 : WS_FATBIN_PLAIN,
 		.stored_bytes = packed ? packed : size,
 		.raw_bytes = raw ? raw : size,
 	};
-	cut(payload, (size_t)(header + size));
+	skip(payload, header + size);
 	return true;
 }
 
 /* One container off the front of the section; its images are added to @images. */
 static bool
-read_container(struct stretch *section, struct ws_arena *a, size_t container, struct images *images)
+read_container(struct ws_str *section, struct ws_arena *a, size_t container, image_list *images)
 {
-	if (section->len < CONTAINER_HEADER || number(section, 0, 4) != CONTAINER_MAGIC) {
+	if (section->n < CONTAINER_HEADER || number(*section, 0, 4) != CONTAINER_MAGIC) {
 		return false;
 	}
-	uint64_t header = number(section, 6, 2);
-	uint64_t size = number(section, 8, 8);
-	if (header < CONTAINER_HEADER || header > section->len || size > section->len - header) {
+	uint64_t header = number(*section, 6, 2);
+	uint64_t size = number(*section, 8, 8);
+	if (header < CONTAINER_HEADER || header > section->n || size > section->n - header) {
 		return false;
 	}
-	cut(section, (size_t)header);
-	struct stretch payload = cut(section, (size_t)size);
-	while (payload.len > 0) {
+	struct ws_str payload = {section->s + header, size};
+	skip(section, header + size);
+	while (payload.n > 0) {
 		struct ws_fatbin_image image;
 		if (!read_image(&payload, &image)) {
 			return false;
 		}
 		image.container = container;
-		*ws_vec_push(&images->list, a) = image;
+		*ws_vec_push(images, a) = image;
 	}
 	return true;
 }
@@ -114,31 +95,23 @@ bool
 ws_fatbin_read(
 	const void *bytes, size_t len, struct ws_arena *a, struct ws_fatbin *fatbin, struct ws_err *err)
 {
-	struct stretch section = {bytes, len};
-	struct images images = {0};
+	struct ws_str section = {bytes, len};
+	image_list images = {0};
 	size_t containers = 0;
-	for (;;) {
-		/* The linker fills up to the next container's alignment with zeros. */
-		while (section.len > 0 && section.bytes[0] == 0) {
-			cut(&section, 1);
+	while (section.n > 0) {
+		if (section.s[0] == 0) {
+			skip(&section, 1); /* up to the alignment of the next container */
+			continue;
 		}
-		if (section.len == 0) {
-			break;
-		}
-		size_t before = images.list.len;
-		size_t offset = len - section.len;
+		size_t before = images.len, offset = len - section.n;
 		if (!read_container(&section, a, containers, &images)) {
 			return ws_err_set(err, WS_ERR_FETCH,
 				"the GPU code (%s) cannot be read: no container at offset %zu of %zu",
 				WS_FATBIN_SECTION, offset, len);
 		}
-		containers += images.list.len > before;
+		containers += images.len > before;
 	}
-	*fatbin = (struct ws_fatbin){
-		.images = images.list.at,
-		.image_count = images.list.len,
-		.container_count = containers,
-	};
+	*fatbin = (struct ws_fatbin){images.at, images.len, containers};
 	return true;
 }
 

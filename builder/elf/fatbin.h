@@ -11,8 +11,8 @@
 #ifndef WS_ELF_FATBIN_H
 #define WS_ELF_FATBIN_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/text.h"
 
 /** The section that holds containers in a linked library. */
 #define WS_FATBIN_SECTION ".nv_fatbin"

@@ -5,13 +5,6 @@
 
 #include <elf.h>
 
-struct reading {
-	struct ws_elf_file *f;
-	bool text;           /* code may be written */
-	uint64_t inits, end; /* addresses of functions that start the library */
-	uint64_t init_count; /* those that are relocated */
-};
-
 /* Types that glibc's loader supports (sysdeps/MACHINE/dl-machine.h); 0 is R_*_NONE. */
 static const unsigned x86_64[] = {R_X86_64_64, R_X86_64_PC32, R_X86_64_COPY, R_X86_64_GLOB_DAT,
 	R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_32, R_X86_64_DTPMOD64, R_X86_64_DTPOFF64,
@@ -29,28 +22,13 @@ static const struct abi {
 	{EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_TLS_TPREL, aarch64, WS_LEN(aarch64)},
 };
 
-/* NULL for a machine whose relocations are not checked. */
-static const struct abi *
-abi_of(const struct ws_elf_file *f)
-{
-	for (size_t i = 0; i < WS_LEN(abis); i++) {
-		if (abis[i].machine == f->seen.machine) {
-			return &abis[i];
-		}
-	}
-	return NULL;
-}
-
-static bool
-is_known(const struct abi *abi, unsigned type)
-{
-	for (size_t i = 0; i < abi->count; i++) {
-		if (abi->known[i] == type) {
-			return true;
-		}
-	}
-	return false;
-}
+struct reading {
+	struct ws_elf_file *f;
+	const struct abi *abi; /* NULL for a machine whose relocations are not checked */
+	bool text;             /* code may be written */
+	uint64_t inits, end;   /* addresses of functions that start the library */
+	uint64_t init_count;   /* those that are relocated */
+};
 
 /* True when 8 bytes may be written there: also in code when all code is made writable first. */
 static bool
@@ -86,26 +64,21 @@ ask(struct ws_elf_file *f, uint64_t number)
 	return name && (*name || weak) && (version < 2 || version < f->index_count);
 }
 
-/* True when the relocation means a thread-local variable of this file, which takes static room. */
-static bool
-is_own_tls(const struct ws_elf_file *f, uint64_t number)
-{
-	Elf64_Sym symbol = {0};
-	memcpy(&symbol, f->symbols.s + number * sizeof(symbol), sizeof(symbol));
-	return number == 0 || symbol.st_shndx != SHN_UNDEF;
-}
-
 static const char *
 read_one(struct reading *r, const Elf64_Rela *rela)
 {
 	struct ws_elf_file *f = r->f;
 	unsigned type = ELF64_R_TYPE(rela->r_info);
 	uint64_t number = ELF64_R_SYM(rela->r_info), at = rela->r_offset;
-	const struct abi *abi = abi_of(f);
+	const struct abi *abi = r->abi;
 	if (abi && type == 0) {
 		return NULL;
 	}
-	if (abi && !is_known(abi, type)) {
+	size_t known = 0;
+	while (abi && known < abi->count && abi->known[known] != type) {
+		known++;
+	}
+	if (abi && known == abi->count) {
 		return "it has a relocation of an unknown type";
 	}
 	if (!write_at(r, at)) {
@@ -118,7 +91,12 @@ read_one(struct reading *r, const Elf64_Rela *rela)
 	if (number > 0 && !ask(f, number)) {
 		return "a relocation names a symbol that is not there";
 	}
-	f->seen.static_tls = f->seen.static_tls || (abi && type == abi->tpoff && is_own_tls(f, number));
+	if (abi && type == abi->tpoff) {
+		/* A thread-local variable of this file takes static room. */
+		Elf64_Sym symbol = {0};
+		memcpy(&symbol, f->symbols.s + number * sizeof(symbol), sizeof(symbol));
+		f->seen.static_tls = f->seen.static_tls || number == 0 || symbol.st_shndx != SHN_UNDEF;
+	}
 	return NULL;
 }
 
@@ -139,8 +117,7 @@ read_table(struct reading *r, int64_t at_tag, int64_t size_tag, uint64_t relativ
 	for (size_t i = 0; i < size / sizeof(Elf64_Rela) && !why; i++) {
 		Elf64_Rela rela;
 		memcpy(&rela, rest.s + i * sizeof(rela), sizeof(rela));
-		const struct abi *abi = abi_of(r->f);
-		bool lies = i < relative && abi && ELF64_R_TYPE(rela.r_info) != abi->relative;
+		bool lies = i < relative && r->abi && ELF64_R_TYPE(rela.r_info) != r->abi->relative;
 		why = lies ? "its count of relative relocations is wrong" : read_one(r, &rela);
 	}
 	return why;
@@ -183,6 +160,9 @@ ws_elf_read_relocations(struct ws_elf_file *f, struct ws_err *err)
 		|| (ws_elf_dynamic(f, DT_FLAGS, &value) && (value & DF_TEXTREL));
 	if (ws_elf_dynamic(f, DT_INIT_ARRAY, &r.inits) && ws_elf_dynamic(f, DT_INIT_ARRAYSZ, &size)) {
 		r.end = r.inits + size;
+	}
+	for (size_t i = 0; i < WS_LEN(abis); i++) {
+		r.abi = abis[i].machine == f->seen.machine ? &abis[i] : r.abi;
 	}
 	ws_elf_dynamic(f, DT_RELACOUNT, &relative);
 	const char *why = read_relr(&r);

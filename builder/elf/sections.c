@@ -47,13 +47,6 @@ read_numbers(struct ws_str file, uint64_t *count, uint64_t *names)
 	return true;
 }
 
-static bool
-is_called(struct ws_str names, uint64_t at, const char *name)
-{
-	size_t len = strlen(name) + 1;
-	return at <= names.n && len <= names.n - at && memcmp(names.s + at, name, len) == 0;
-}
-
 struct ws_str
 ws_elf_section(const struct ws_elf *elf, const char *name)
 {
@@ -64,8 +57,10 @@ ws_elf_section(const struct ws_elf *elf, const char *name)
 		return (struct ws_str){0};
 	}
 	struct ws_str names = bytes_at(f->bytes, section.sh_offset, section.sh_size);
+	size_t len = strlen(name) + 1;
 	for (uint64_t i = 0; i < count && read_section(f->bytes, i, &section); i++) {
-		if (section.sh_type == SHT_NOBITS || !is_called(names, section.sh_name, name)) {
+		struct ws_str called = bytes_at(names, section.sh_name, len);
+		if (section.sh_type == SHT_NOBITS || called.n == 0 || memcmp(called.s, name, len) != 0) {
 			continue;
 		}
 		struct ws_str bytes = bytes_at(f->bytes, section.sh_offset, section.sh_size);
@@ -116,32 +111,20 @@ ws_machine_of(const void *head, size_t len, struct ws_arena *a)
 
 /* ---- object files ---- */
 
-static bool
-is_object(struct ws_str file)
-{
-	Elf64_Ehdr header;
-	if (file.n < sizeof(header)) {
-		return false;
-	}
-	memcpy(&header, file.s, sizeof(header));
-	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64
-		&& header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_REL;
-}
-
-/* The text at @at; NULL when it does not end in @texts. */
-static const char *
-text_at(struct ws_str texts, uint64_t at)
-{
-	return at < texts.n && memchr(texts.s + at, '\0', texts.n - at) ? texts.s + at : NULL;
-}
-
 size_t
 ws_elf_object_wants(struct ws_str file, struct ws_arena *a, const char *const **names)
 {
 	WS_VEC(const char *) wants = {0};
+	Elf64_Ehdr header = {0};
 	Elf64_Shdr table = {0}, section;
 	uint64_t count, unused;
-	if (!is_object(file) || !read_numbers(file, &count, &unused)) {
+	if (file.n < sizeof(header)) {
+		return 0;
+	}
+	memcpy(&header, file.s, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64
+		|| header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL
+		|| !read_numbers(file, &count, &unused)) {
 		return 0;
 	}
 	for (uint64_t i = 0; i < count && read_section(file, i, &section); i++) {
@@ -154,10 +137,10 @@ ws_elf_object_wants(struct ws_str file, struct ws_arena *a, const char *const **
 	for (uint64_t i = 0; i < symbols.n / sizeof(Elf64_Sym); i++) {
 		Elf64_Sym symbol;
 		memcpy(&symbol, symbols.s + i * sizeof(symbol), sizeof(symbol));
-		const char *name = text_at(texts, symbol.st_name);
-		if (symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL && name
-			&& *name) {
-			*ws_vec_push(&wants, a) = name;
+		uint64_t at = symbol.st_name;
+		if (symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL
+			&& at < texts.n && texts.s[at] && memchr(texts.s + at, '\0', texts.n - at)) {
+			*ws_vec_push(&wants, a) = texts.s + at;
 		}
 	}
 	*names = wants.at;

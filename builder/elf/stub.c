@@ -135,33 +135,10 @@ put_version(struct layout *l, const char *name, unsigned flags, unsigned number,
 	}
 }
 
-static void
-fill_versions(struct layout *l)
-{
-	put_version(l, l->stub->soname, VER_FLG_BASE, 1, false);
-	for (size_t i = 0; i < l->versions.len; i++) {
-		put_version(l, l->versions.at[i], 0, (unsigned)i + 2, i + 1 == l->versions.len);
-	}
-}
-
 static bool
 is_left_out(const struct layout *l, int section)
 {
 	return (section == VERSYM || section == VERDEF) && l->stub->symbols.len == 0;
-}
-
-static void
-number_sections(struct layout *l)
-{
-	l->count = 1;
-	ws_buf_putc(&l->bytes[SHSTRTAB], '\0');
-	for (int i = HASH; i < SECTIONS; i++) {
-		if (!is_left_out(l, i)) {
-			l->number[i] = l->count++;
-			l->name[i] = (uint32_t)l->bytes[SHSTRTAB].len;
-			put_text(&l->bytes[SHSTRTAB], sections[i].name);
-		}
-	}
 }
 
 /* Needs the addresses of all other sections. Its size does not depend on them. */
@@ -189,17 +166,6 @@ fill_dynamic(struct layout *l, bool final)
 			put(out, final ? entries[i][1] : 0, 8);
 		}
 	}
-}
-
-static void
-place_sections(struct layout *l)
-{
-	uint64_t at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
-	for (int i = HASH; i < SECTIONS; i++) {
-		l->at[i] = at;
-		at = is_left_out(l, i) ? at : (at + l->bytes[i].len + 7) & ~(uint64_t)7;
-	}
-	l->headers = at;
 }
 
 /* ---- the file ---- */
@@ -240,22 +206,6 @@ put_segment(struct ws_buf *out, uint32_t type, uint32_t flags, uint64_t at, uint
 }
 
 static void
-put_section(struct ws_buf *out, const struct layout *l, int which)
-{
-	size_t versions = l->versions.len + 1;
-	put(out, l->name[which], 4);
-	put(out, sections[which].type, 4);
-	put(out, sections[which].flags, 8);
-	put(out, sections[which].flags & SHF_ALLOC ? l->at[which] : 0, 8);
-	put(out, l->at[which], 8);
-	put(out, l->bytes[which].len, 8);
-	put(out, l->number[sections[which].link], 4);
-	put(out, which == DYNSYM ? 1 : which == VERDEF ? versions : 0, 4);
-	put(out, sections[which].alignment, 8);
-	put(out, sections[which].entry, 8);
-}
-
-static void
 put_file(struct ws_buf *out, const struct layout *l)
 {
 	size_t start = out->len;
@@ -272,9 +222,19 @@ put_file(struct ws_buf *out, const struct layout *l)
 	}
 	pad(out, start, l->headers + sizeof(Elf64_Shdr)); /* the null section */
 	for (int i = HASH; i < SECTIONS; i++) {
-		if (!is_left_out(l, i)) {
-			put_section(out, l, i);
+		if (is_left_out(l, i)) {
+			continue;
 		}
+		put(out, l->name[i], 4);
+		put(out, sections[i].type, 4);
+		put(out, sections[i].flags, 8);
+		put(out, sections[i].flags & SHF_ALLOC ? l->at[i] : 0, 8);
+		put(out, l->at[i], 8);
+		put(out, l->bytes[i].len, 8);
+		put(out, l->number[sections[i].link], 4);
+		put(out, i == DYNSYM ? 1 : i == VERDEF ? l->versions.len + 1 : 0, 4);
+		put(out, sections[i].alignment, 8);
+		put(out, sections[i].entry, 8);
 	}
 }
 
@@ -286,15 +246,29 @@ ws_elf_stub(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' is not a library's name", soname);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct layout l = {.stub = stub, .a = a};
-	number_sections(&l);
+	struct layout l = {.stub = stub, .a = a, .count = 1};
+	ws_buf_putc(&l.bytes[SHSTRTAB], '\0');
+	for (int i = HASH; i < SECTIONS; i++) {
+		if (!is_left_out(&l, i)) {
+			l.number[i] = l.count++;
+			l.name[i] = (uint32_t)l.bytes[SHSTRTAB].len;
+			put_text(&l.bytes[SHSTRTAB], sections[i].name);
+		}
+	}
 	fill_symbols(&l);
 	fill_hash(&l);
 	if (stub->symbols.len > 0) {
-		fill_versions(&l);
+		put_version(&l, soname, VER_FLG_BASE, 1, false);
+	}
+	for (size_t i = 0; i < l.versions.len; i++) {
+		put_version(&l, l.versions.at[i], 0, (unsigned)i + 2, i + 1 == l.versions.len);
 	}
 	fill_dynamic(&l, false);
-	place_sections(&l);
+	l.headers = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
+	for (int i = HASH; i < SECTIONS; i++) {
+		l.at[i] = l.headers;
+		l.headers += is_left_out(&l, i) ? 0 : (l.bytes[i].len + 7) & ~(uint64_t)7;
+	}
 	fill_dynamic(&l, true);
 	put_file(out, &l);
 	for (int i = NONE; i < SECTIONS; i++) {

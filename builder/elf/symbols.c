@@ -58,16 +58,6 @@ struct gnu_hash {
 	size_t bucket_count, bloom_count;
 };
 
-static uint32_t
-gnu_hash_of(const char *name)
-{
-	uint32_t h = 5381;
-	for (; *name; name++) {
-		h = h * 33 + (unsigned char)*name;
-	}
-	return h;
-}
-
 static bool
 read_gnu_hash(struct ws_str table, struct gnu_hash *h)
 {
@@ -111,26 +101,23 @@ count_by_gnu_hash(const struct gnu_hash *h)
 	return 0;
 }
 
-static bool
-passes_bloom(const struct gnu_hash *h, uint32_t hash)
-{
-	uint64_t word;
-	memcpy(&word, h->bloom.s + (hash / 64 & (h->bloom_count - 1)) * sizeof(word), sizeof(word));
-	return word >> hash % 64 & word >> (hash >> (h->shift & 31)) % 64 & 1;
-}
-
 /* A chain is a run of words that ends with an odd one; the bucket of a name may point into its
  * middle. */
 static void
 mark_by_gnu_hash(struct ws_elf_file *f, const struct gnu_hash *h)
 {
 	for (uint64_t i = h->first, start = i; h->bucket_count > 0 && i < f->seen.symbol_count; i++) {
-		uint32_t word = word_at(h->chain, i - h->first);
+		uint32_t word = word_at(h->chain, i - h->first), hash = 5381;
 		const char *name = ws_elf_string(f, symbol_at(f, i).st_name);
-		uint32_t hash = name ? gnu_hash_of(name) : 0;
+		for (const char *c = name; c && *c; c++) {
+			hash = hash * 33 + (unsigned char)*c;
+		}
+		uint64_t bloom;
+		size_t place = hash / 64 & (h->bloom_count - 1);
+		memcpy(&bloom, h->bloom.s + place * sizeof(bloom), sizeof(bloom));
+		bool passes = bloom >> hash % 64 & bloom >> (hash >> (h->shift & 31)) % 64 & 1;
 		uint32_t bucket = name ? word_at(h->buckets, hash % h->bucket_count) : 0;
-		if (bucket != 0 && bucket >= start && bucket <= i && (hash | 1) == (word | 1)
-			&& passes_bloom(h, hash)) {
+		if (bucket != 0 && bucket >= start && bucket <= i && (hash | 1) == (word | 1) && passes) {
 			f->marks[i] |= WS_ELF_FOUND;
 		}
 		start = word & 1 ? i + 1 : start;
@@ -209,21 +196,6 @@ type_of(const Elf64_Sym *entry)
 	}
 }
 
-static void
-add_version(const struct ws_elf_file *f, size_t number, struct ws_elf_symbol *symbol)
-{
-	Elf64_Half entry;
-	if (f->versyms.n == 0) {
-		return;
-	}
-	memcpy(&entry, f->versyms.s + number * sizeof(entry), sizeof(entry));
-	unsigned index = entry & 0x7fff;
-	symbol->version = index < f->index_count ? f->by_index[index] : NULL;
-	symbol->not_default = entry & 0x8000;
-	/* A reference without a version gets the first one of a library, hidden or not. */
-	symbol->hidden = symbol->not_default && index > 2;
-}
-
 /* True when other files can see the name. */
 static bool
 is_public(const Elf64_Sym *entry)
@@ -232,16 +204,6 @@ is_public(const Elf64_Sym *entry)
 	unsigned visibility = ELF64_ST_VISIBILITY(entry->st_other);
 	return (binding == STB_GLOBAL || binding == STB_WEAK || binding == STB_GNU_UNIQUE)
 		&& visibility != STV_HIDDEN && visibility != STV_INTERNAL;
-}
-
-/* True when the loader finds it by name, as do_lookup_x of glibc. */
-static bool
-is_found(const struct ws_elf_file *f, size_t number, const Elf64_Sym *entry)
-{
-	bool somewhere = entry->st_value != 0 || entry->st_shndx == SHN_ABS
-		|| ELF64_ST_TYPE(entry->st_info) == STT_TLS;
-	return is_public(entry) && entry->st_shndx != SHN_UNDEF && somewhere
-		&& (f->marks[number] & WS_ELF_FOUND);
 }
 
 bool
@@ -253,8 +215,13 @@ ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *s
 		Elf64_Sym entry = symbol_at(f, here);
 		const char *name = ws_elf_string(f, entry.st_name);
 		unsigned binding = ELF64_ST_BIND(entry.st_info);
-		bool defined = is_found(f, here, &entry), asked = f->marks[here] & WS_ELF_ASKED;
-		bool wanted = asked || (entry.st_shndx == SHN_UNDEF && is_public(&entry));
+		bool public = is_public(&entry), asked = f->marks[here] & WS_ELF_ASKED;
+		bool wanted = asked || (entry.st_shndx == SHN_UNDEF && public);
+		/* The loader finds it by name, as do_lookup_x of glibc. */
+		bool somewhere = entry.st_value != 0 || entry.st_shndx == SHN_ABS
+			|| ELF64_ST_TYPE(entry.st_info) == STT_TLS;
+		bool defined =
+			public && entry.st_shndx != SHN_UNDEF && somewhere && (f->marks[here] & WS_ELF_FOUND);
 		if (!name || !*name || !(defined || wanted)) {
 			continue;
 		}
@@ -268,7 +235,15 @@ ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *s
 			.type = type_of(&entry),
 			.address = entry.st_value,
 		};
-		add_version(f, here, symbol);
+		if (f->versyms.n > 0) {
+			Elf64_Half version;
+			memcpy(&version, f->versyms.s + here * sizeof(version), sizeof(version));
+			unsigned index = version & 0x7fff;
+			symbol->version = index < f->index_count ? f->by_index[index] : NULL;
+			symbol->not_default = version & 0x8000;
+			/* A reference without a version gets the first one of a library, hidden or not. */
+			symbol->hidden = symbol->not_default && index > 2;
+		}
 		return true;
 	}
 	return false;
@@ -319,32 +294,8 @@ read_need(struct reading *r, struct ws_str rest, const Elf64_Verneed *need)
 }
 
 static bool
-read_needs(struct reading *r)
+read_defs(struct reading *r, struct ws_str rest)
 {
-	uint64_t address;
-	if (!ws_elf_dynamic(r->f, DT_VERNEED, &address)) {
-		return true;
-	}
-	struct ws_str rest = ws_elf_rest(r->f, address);
-	Elf64_Verneed need = {0};
-	do {
-		/* One version at least for each library, so that MOST_VERSIONS also ends this loop. */
-		if (!step(&rest, need.vn_next, &need, sizeof(need)) || need.vn_version != VER_NEED_CURRENT
-			|| !read_need(r, rest, &need)) {
-			return false;
-		}
-	} while (need.vn_next != 0);
-	return true;
-}
-
-static bool
-read_defs(struct reading *r)
-{
-	uint64_t address;
-	if (!ws_elf_dynamic(r->f, DT_VERDEF, &address)) {
-		return true;
-	}
-	struct ws_str rest = ws_elf_rest(r->f, address);
 	Elf64_Verdef def = {0};
 	do {
 		Elf64_Verdaux aux;
@@ -364,27 +315,23 @@ read_defs(struct reading *r)
 	return true;
 }
 
-static void
-index_versions(struct reading *r)
-{
-	struct ws_elf_file *f = r->f;
-	for (size_t i = 0; i < r->list.len; i++) {
-		if (r->list.at[i].index >= f->index_count) {
-			f->index_count = r->list.at[i].index + 1;
-		}
-	}
-	f->by_index = WS_NEW_N(f->a, const struct ws_elf_version *, f->index_count);
-	for (size_t i = 0; i < r->list.len; i++) {
-		f->by_index[r->list.at[i].index] = &r->list.at[i];
-	}
-}
-
 bool
 ws_elf_read_versions(struct ws_elf_file *f, struct ws_err *err)
 {
 	struct reading r = {.f = f};
 	uint64_t address;
-	if (!read_needs(&r) || !read_defs(&r)) {
+	bool fine = true;
+	if (ws_elf_dynamic(f, DT_VERNEED, &address)) {
+		struct ws_str rest = ws_elf_rest(f, address);
+		Elf64_Verneed need = {0};
+		do {
+			/* One version at least for each library, so that MOST_VERSIONS also ends this loop. */
+			fine = step(&rest, need.vn_next, &need, sizeof(need))
+				&& need.vn_version == VER_NEED_CURRENT && read_need(&r, rest, &need);
+		} while (fine && need.vn_next != 0);
+	}
+	if (!fine
+		|| (ws_elf_dynamic(f, DT_VERDEF, &address) && !read_defs(&r, ws_elf_rest(f, address)))) {
 		return ws_elf_damaged(f, err, "its version tables cannot be read");
 	}
 	bool versioned = ws_elf_dynamic(f, DT_VERSYM, &address);
@@ -392,7 +339,14 @@ ws_elf_read_versions(struct ws_elf_file *f, struct ws_err *err)
 	if ((versioned || r.list.len > 0) && f->versyms.n == 0) {
 		return ws_elf_damaged(f, err, "the versions of its symbols are not there");
 	}
-	index_versions(&r);
+	for (size_t i = 0; i < r.list.len; i++) {
+		size_t next = r.list.at[i].index + 1;
+		f->index_count = next > f->index_count ? next : f->index_count;
+	}
+	f->by_index = WS_NEW_N(f->a, const struct ws_elf_version *, f->index_count);
+	for (size_t i = 0; i < r.list.len; i++) {
+		f->by_index[r.list.at[i].index] = &r.list.at[i];
+	}
 	f->seen.versions = r.list.at;
 	f->seen.version_count = r.list.len;
 	return true;

@@ -56,17 +56,6 @@ ws_cxx11abi_of_c10(const struct ws_elf *c10, enum ws_cxx11abi *abi, struct ws_er
 		err, WS_ERR_FETCH, "'%s' exports no constructor of c10::Error; is this libc10?", c10->path);
 }
 
-static bool
-has_old_string(const char *name, struct ws_arena *a)
-{
-	/* "Ss" may also stand inside an identifier: the demangler knows. */
-	if (!strstr(name, "Ss")) {
-		return false;
-	}
-	const char *text = ws_demangle(name, a);
-	return strstr(text, "std::string") || strstr(text, "std::basic_string<");
-}
-
 enum ws_cxx11abi
 ws_cxx11abi_of_module(const struct ws_elf *module)
 {
@@ -79,7 +68,10 @@ ws_cxx11abi_of_module(const struct ws_elf *module)
 		}
 		struct ws_arena_mark mark = ws_arena_mark(a);
 		new |= strstr(symbol.name, "7__cxx11") || strstr(symbol.name, "B5cxx11");
-		old |= has_old_string(symbol.name, a);
+		if (strstr(symbol.name, "Ss")) { /* also within an identifier: the demangler knows */
+			const char *text = ws_demangle(symbol.name, a);
+			old |= strstr(text, "std::string") || strstr(text, "std::basic_string<");
+		}
 		ws_arena_rewind(a, mark);
 	}
 	if (old && new) {

@@ -271,7 +271,7 @@ ws_module_facts_read(const char *path, const char *name, const char *const *own,
 	*facts = (struct ws_module_facts){.name = name};
 	facts->machine = machine_of(path, a, &facts->size_bytes);
 	facts->python_suffix = ws_module_python_of(name, a);
-	struct ws_elf *elf = ws_elf_open_any(path, name, a, &err);
+	struct ws_elf *elf = ws_elf_open_as(path, name, true, a, &err);
 	if (!elf) {
 		facts->refused = ws_arena_strdup(a, err.text);
 		return;

@@ -5,7 +5,7 @@
 static const struct ws_elf *
 open_file(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	return ws_elf_open_as(path, path, a, err);
+	return ws_elf_open(path, a, err);
 }
 
 static void

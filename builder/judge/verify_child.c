@@ -311,7 +311,7 @@ open_own(struct judging *j, struct ws_err *err)
 		const char *name = module->module;
 		made[i] = (struct ws_subject_module){.name = name,
 			.place = place_of(name, j->a),
-			.elf = ws_elf_open_as(ws_arena_printf(j->a, "mod/%zu.so", i), name, j->a, err),
+			.elf = ws_elf_open_as(ws_arena_printf(j->a, "mod/%zu.so", i), name, false, j->a, err),
 			.required = true,
 			.init = module->imported ? init_of(name, j->a) : NULL};
 		if (!made[i].elf) {
