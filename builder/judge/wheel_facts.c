@@ -212,7 +212,7 @@ ws_wheel_facts_get(const struct ws_fetch *fetch, const struct ws_index_file *fil
 	} else {
 		fine = report_open_fault(&m, &w.zip, err);
 	}
-	facts->read_bytes = ws_opened_wheel_wire_bytes(&w);
+	facts->read_bytes = w.remote.wire_bytes + w.scratch_bytes;
 	facts->wrong = facts->problems.count > 0;
 	ws_opened_wheel_close(&w);
 	return fine;

@@ -216,9 +216,9 @@ make(
 	write_metadata(ws_buf_str(&old), version, metadata);
 	ws_variant_json(&m->entry, 1, m->a, &json);
 	return ws_zip_load(m->zip, listed, LARGEST_TEXT, &record, err)
-		&& ws_record_read(ws_buf_str(&record), m->a, add_line, m, err)
+		&& ws_record_read(ws_buf_str(&record), false, m->a, add_line, m, err)
 		&& add_members(m, folder, ws_buf_str(metadata), ws_buf_str(&json), err)
-		&& ws_pack_again(to, path, m->entries.at, m->entries.len, 0, err);
+		&& ws_pack_write(to, path, m->entries.at, m->entries.len, 0, err);
 }
 
 bool

@@ -10,14 +10,6 @@ struct writer {
 	bool failed;
 };
 
-/* No control characters; NEL, LINE and PARAGRAPH SEPARATOR break lines for Python, too. */
-static bool
-is_one_line(const char *text)
-{
-	return !ws_has_control(text) && !strstr(text, "\xc2\x85") && !strstr(text, "\xe2\x80\xa8")
-		&& !strstr(text, "\xe2\x80\xa9");
-}
-
 /* "\n" for every kind of line end, U+FFFD for what is not text. */
 static void
 add_text(struct ws_buf *out, struct ws_str text)
@@ -41,7 +33,9 @@ add_field(struct writer *w, const char *name, const char *value)
 	if (!value || w->failed) {
 		return;
 	}
-	if (!is_one_line(value)) {
+	/* NEL, LINE and PARAGRAPH SEPARATOR break lines for Python, too. */
+	if (ws_has_control(value) || strstr(value, "\xc2\x85") || strstr(value, "\xe2\x80\xa8")
+		|| strstr(value, "\xe2\x80\xa9")) {
 		ws_err_set(w->err, WS_ERR_CONFIG, "the metadata field '%s' is more than one line", name);
 		ws_err_cure(w->err, "write it in one line; longer texts go to description_file");
 		w->failed = true;
@@ -52,63 +46,24 @@ add_field(struct writer *w, const char *name, const char *value)
 	ws_buf_putc(w->out, '\n');
 }
 
-static void
-add_license(struct writer *w, const struct ws_metadata *m)
-{
-	if (m->license_expression) {
-		add_field(w, "License-Expression", m->license_expression);
-	} else {
-		add_field(w, "License", m->license);
-	}
-	for (size_t i = 0; i < m->license_file_count; i++) {
-		add_field(w, "License-File", m->license_files[i]);
-	}
-	for (size_t i = 0; i < m->classifier_count; i++) {
-		if (!m->license_expression || !ws_starts_with(m->classifiers[i], "License ::")) {
-			add_field(w, "Classifier", m->classifiers[i]);
-		}
-	}
-}
-
-/* The name that a requirement (PEP 508) starts with, normalised. */
-static const char *
-name_of(const char *requirement, struct ws_arena *a)
-{
-	const char *start = requirement + strspn(requirement, " \t");
-	size_t len = strcspn(start, " \t[]()<>=!~;@,");
-	return ws_package_normal(ws_arena_copy(a, start, len), a);
-}
-
 /* The product's own torch in place of the recipe's, then the rest. */
 static void
 add_requirements(struct writer *w, const struct ws_metadata *m, const char *torch)
 {
 	add_field(w, "Requires-Dist", torch);
 	for (size_t i = 0; i < m->require_count; i++) {
-		const char *requirement = m->requires[i];
-		if (!torch || strcmp(name_of(requirement, w->a), "torch") != 0) {
-			add_field(w, "Requires-Dist", requirement);
+		/* A requirement (PEP 508) starts with a name. */
+		const char *name = m->requires[i] + strspn(m->requires[i], " \t");
+		size_t len = strcspn(name, " \t[]()<>=!~;@,");
+		if (!torch
+			|| strcmp(ws_package_normal(ws_arena_copy(w->a, name, len), w->a), "torch") != 0) {
+			add_field(w, "Requires-Dist", m->requires[i]);
 		}
 	}
 }
 
-/* "triton>=3; python_version < '3.13'" for the extra "fast". */
-static const char *
-for_extra(const char *requirement, const char *extra, struct ws_arena *a)
-{
-	/* In a URL, ';' is a character like any other; the marker stands behind a space. */
-	const char *marker = strstr(requirement, strchr(requirement, '@') ? " ;" : ";");
-	size_t len = marker ? (size_t)(marker - requirement) : strlen(requirement);
-	struct ws_str plain = ws_str_trim((struct ws_str){requirement, len});
-	if (!marker) {
-		return ws_arena_printf(a, "%.*s ; extra == \"%s\"", WS_STR_ARGS(plain), extra);
-	}
-	struct ws_str rest = ws_str_trim(ws_str_of(strchr(marker, ';') + 1));
-	return ws_arena_printf(
-		a, "%.*s ; (%.*s) and extra == \"%s\"", WS_STR_ARGS(plain), WS_STR_ARGS(rest), extra);
-}
-
-/* Each extra once, with a Requires-Dist for each of its requirements. */
+/* Each extra once, with a Requires-Dist for each of its requirements:
+ * "triton>=3 ; (python_version < '3.13') and extra == "fast"". */
 static void
 add_extras(struct writer *w, const struct ws_metadata *m)
 {
@@ -121,17 +76,16 @@ add_extras(struct writer *w, const struct ws_metadata *m)
 		if (!known) {
 			add_field(w, "Provides-Extra", extra);
 		}
-		add_field(w, "Requires-Dist", for_extra(m->extras[i + 1], extra, w->a));
+		/* In a URL, ';' is a character like any other; the marker stands behind a space. */
+		const char *requirement = m->extras[i + 1];
+		const char *marker = strstr(requirement, strchr(requirement, '@') ? " ;" : ";");
+		size_t len = marker ? (size_t)(marker - requirement) : strlen(requirement);
+		struct ws_str plain = ws_str_trim((struct ws_str){requirement, len});
+		struct ws_str rest = ws_str_trim(ws_str_of(marker ? strchr(marker, ';') + 1 : NULL));
+		add_field(w, "Requires-Dist",
+			ws_arena_printf(w->a, "%.*s ; %s%.*s%sextra == \"%s\"", WS_STR_ARGS(plain),
+				marker ? "(" : "", WS_STR_ARGS(rest), marker ? ") and " : "", extra));
 	}
-}
-
-static const char *
-type_of(const char *description_file)
-{
-	if (ws_ends_with(description_file, ".md") || ws_ends_with(description_file, ".markdown")) {
-		return "text/markdown";
-	}
-	return ws_ends_with(description_file, ".rst") ? "text/x-rst" : "text/plain";
 }
 
 bool
@@ -151,7 +105,20 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 	add_field(&w, "Home-page", metadata->home_page);
 	add_field(&w, "Author", metadata->author);
 	add_field(&w, "Author-email", metadata->author_email);
-	add_license(&w, metadata);
+	if (metadata->license_expression) {
+		add_field(&w, "License-Expression", metadata->license_expression);
+	} else {
+		add_field(&w, "License", metadata->license);
+	}
+	for (size_t i = 0; i < metadata->license_file_count; i++) {
+		add_field(&w, "License-File", metadata->license_files[i]);
+	}
+	for (size_t i = 0; i < metadata->classifier_count; i++) {
+		const char *classifier = metadata->classifiers[i];
+		if (!metadata->license_expression || !ws_starts_with(classifier, "License ::")) {
+			add_field(&w, "Classifier", classifier);
+		}
+	}
 	add_field(&w, "Requires-Python", metadata->requires_python);
 	add_requirements(&w, metadata, facts->torch);
 	for (size_t i = 0; i < metadata->project_url_count; i++) {
@@ -159,8 +126,13 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 		add_field(&w, "Project-URL", ws_arena_printf(a, "%s, %s", page->label, page->url));
 	}
 	add_extras(&w, metadata);
-	if (facts->description.n > 0 && metadata->description_file) {
-		add_field(&w, "Description-Content-Type", type_of(metadata->description_file));
+	const char *file = metadata->description_file;
+	if (facts->description.n > 0 && file) {
+		bool markdown = ws_ends_with(file, ".md") || ws_ends_with(file, ".markdown");
+		add_field(&w, "Description-Content-Type",
+			markdown                         ? "text/markdown"
+				: ws_ends_with(file, ".rst") ? "text/x-rst"
+											 : "text/plain");
 		ws_buf_putc(out, '\n');
 		add_text(out, facts->description);
 	}

@@ -93,30 +93,11 @@ read_field(struct cursor *c, struct ws_str *field)
 	return !is_at(c, 0, '"');
 }
 
-/* "\n", "\r\n", or the end of the text. */
-static bool
-read_end(struct cursor *c)
-{
-	size_t len = is_at(c, 0, '\r') ? 1 : 0;
-	if (is_at(c, len, '\n')) {
-		skip(c, len + 1);
-		return true;
-	}
-	return c->rest.n == 0;
-}
-
-static int
-value_of(char c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	const char *at = c ? strchr(digits, c) : NULL;
-	return at ? (int)(at - digits) : -1;
-}
-
 /* URL-safe base64 without padding; the two bits that are left over must be 0. */
 static bool
 read_sha256(struct ws_str text, struct ws_digest *digest)
 {
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	if (text.n != WS_DIGEST_BASE64 - 1) {
 		return false;
 	}
@@ -124,11 +105,11 @@ read_sha256(struct ws_str text, struct ws_digest *digest)
 	unsigned held = 0;
 	size_t len = 0;
 	for (size_t i = 0; i < text.n; i++) {
-		int value = value_of(text.s[i]);
-		if (value < 0) {
+		const char *at = text.s[i] ? strchr(digits, text.s[i]) : NULL;
+		if (!at) {
 			return false;
 		}
-		bits = bits << 6 | (unsigned)value;
+		bits = bits << 6 | (unsigned)(at - digits);
 		held += 6;
 		for (; held >= 4; held -= 4) {
 			unsigned nibble = bits >> (held - 4) & 15;
@@ -157,40 +138,30 @@ ws_record_is_own(struct ws_str path)
 }
 
 static bool
-is_path(const struct cursor *c, struct ws_str path)
-{
-	char text[PATH_MAX];
-	if (path.n == 0 || path.n >= sizeof(text) || memchr(path.s, '\0', path.n)) {
-		return false;
-	}
-	if (c->is_installed) {
-		return true;
-	}
-	memcpy(text, path.s, path.n);
-	text[path.n] = '\0';
-	return ws_path_is_inside(text);
-}
-
-static bool
 read_entry(struct cursor *c, struct ws_record_entry *entry, struct ws_err *err)
 {
-	struct ws_str hash, size;
-	if (!read_field(c, &entry->path) || !is_at(c, 0, ',')) {
-		return fail(c, err, "is not three fields between commas");
+	struct ws_str fields[3];
+	for (size_t i = 0; i < WS_LEN(fields); i++) {
+		bool good = read_field(c, &fields[i]);
+		/* The line ends with "\n", "\r\n", or the text. */
+		size_t len = i < 2 || !is_at(c, 0, '\r') ? 1 : 2;
+		if (!good || !(is_at(c, len - 1, i < 2 ? ',' : '\n') || (i == 2 && c->rest.n == 0))) {
+			return fail(c, err, "is not three fields between commas");
+		}
+		skip(c, len < c->rest.n ? len : c->rest.n);
 	}
-	skip(c, 1);
-	if (!read_field(c, &hash) || !is_at(c, 0, ',')) {
-		return fail(c, err, "is not three fields between commas");
-	}
-	skip(c, 1);
-	if (!read_field(c, &size) || !read_end(c)) {
-		return fail(c, err, "is not three fields between commas");
-	}
-	if (!is_path(c, entry->path)) {
+	struct ws_str path = fields[0], hash = fields[1], size = fields[2];
+	char inside[PATH_MAX] = "";
+	if (path.n == 0 || path.n >= sizeof(inside) || memchr(path.s, '\0', path.n)) {
 		return fail(c, err, "names no path inside the wheel");
 	}
-	*entry = (struct ws_record_entry){.path = entry->path};
-	if (hash.n == 0 && size.n == 0 && (c->is_installed || ws_record_is_own(entry->path))) {
+	memcpy(inside, path.s, path.n);
+	inside[path.n] = '\0';
+	if (!c->is_installed && !ws_path_is_inside(inside)) {
+		return fail(c, err, "names no path inside the wheel");
+	}
+	*entry = (struct ws_record_entry){.path = path};
+	if (hash.n == 0 && size.n == 0 && (c->is_installed || ws_record_is_own(path))) {
 		return true;
 	}
 	struct ws_str algorithm = ws_str_cut(&hash, '=');
@@ -200,30 +171,15 @@ read_entry(struct cursor *c, struct ws_record_entry *entry, struct ws_err *err)
 	return ws_str_to_u64(size, &entry->size) || fail(c, err, "has no size");
 }
 
-static bool
-read_all(struct cursor *c, ws_record_take take, void *self, struct ws_err *err)
+bool
+ws_record_read(struct ws_str text, bool installed, struct ws_arena *a, ws_record_take take,
+	void *self, struct ws_err *err)
 {
-	for (; c->rest.n > 0; c->line++) {
+	for (struct cursor c = {text, 1, installed, a}; c.rest.n > 0; c.line++) {
 		struct ws_record_entry entry;
-		if (!read_entry(c, &entry, err) || !take(self, &entry, err)) {
+		if (!read_entry(&c, &entry, err) || !take(self, &entry, err)) {
 			return false;
 		}
 	}
 	return true;
-}
-
-bool
-ws_record_read(
-	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err)
-{
-	struct cursor c = {text, 1, false, a};
-	return read_all(&c, take, self, err);
-}
-
-bool
-ws_record_read_installed(
-	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err)
-{
-	struct cursor c = {text, 1, true, a};
-	return read_all(&c, take, self, err);
 }

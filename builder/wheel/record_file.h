@@ -36,17 +36,11 @@ typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, 
 /**
  * Calls @a take for every line of @a text, in order. Paths are views of @a text; quoted ones are
  * copies in @a a. WS_ERR_FETCH with the line's number unless it is a path that stays inside, a
- * SHA-256 and a size (RECORD and its signatures have neither). Repeated paths are not detected:
- * wheelfile/record_check.h.
+ * SHA-256 and a size (RECORD and its signatures have neither). Paths of an @a installed
+ * project may be absolute or leave site-packages ("../../../bin/x"), and any of its files may lack
+ * digest and size (".pyc"). Repeated paths are not detected: wheelfile/record_check.h.
  */
-bool ws_record_read(
-	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);
-
-/**
- * As ws_record_read, for an installed project: paths may be absolute or leave site-packages
- * ("../../../bin/x"), and any file may lack digest and size (".pyc").
- */
-bool ws_record_read_installed(
-	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);
+bool ws_record_read(struct ws_str text, bool installed, struct ws_arena *a, ws_record_take take,
+	void *self, struct ws_err *err);
 
 #endif

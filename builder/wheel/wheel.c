@@ -24,32 +24,22 @@ ws_wheel_file_name(const struct ws_wheel_spec *spec, struct ws_arena *a)
 		ws_wheel_tag_sorted(spec->tags.abi, a), ws_wheel_tag_sorted(spec->tags.platform, a));
 }
 
-/* The suffix, from EXTENSION_SUFFIXES. An interpreter loads ".so" for any ABI: the suffix for
- * "none". */
-static const char *
-suffix_of(const struct ws_wheel_tags *tags, struct ws_arena *a)
-{
-	if (strcmp(tags->abi, "none") == 0) {
-		return ".so";
-	}
-	if (strncmp(tags->abi, "cp", 2) == 0) {
-		return ws_arena_printf(a, ".cpython-%s-%s-linux-gnu.so", tags->abi + 2,
-			tags->platform && ws_ends_with(tags->platform, "_aarch64") ? "aarch64" : "x86_64");
-	}
-	return strstr(tags->abi, "abi3t") ? ".abi3t.so" : ".abi3.so";
-}
-
 const char *
 ws_wheel_module_path(
 	const char *module, const char *suffix, const struct ws_wheel_tags *tags, struct ws_arena *a)
 {
 	char *path = ws_arena_strdup(a, module);
 	for (char *c = path; *c; c++) {
-		if (*c == '.') {
-			*c = '/';
-		}
+		*c = *c == '.' ? '/' : *c;
 	}
-	return ws_arena_printf(a, "%s%s", path, suffix ? suffix : suffix_of(tags, a));
+	/* EXTENSION_SUFFIXES of the interpreter, which loads ".so" for any ABI. */
+	if (!suffix && strncmp(tags->abi, "cp", 2) == 0) {
+		return ws_arena_printf(a, "%s.cpython-%s-%s-linux-gnu.so", path, tags->abi + 2,
+			tags->platform && ws_ends_with(tags->platform, "_aarch64") ? "aarch64" : "x86_64");
+	}
+	const char *stable = strstr(tags->abi, "abi3t") ? ".abi3t.so" : ".abi3.so";
+	const char *usual = strcmp(tags->abi, "none") == 0 ? ".so" : stable;
+	return ws_arena_printf(a, "%s%s", path, suffix ? suffix : usual);
 }
 
 static void
@@ -62,22 +52,14 @@ add_text(struct making *m, const char *name, const char *text)
 	};
 }
 
-/* The wheel has one dist-info folder, and this file writes it. */
-static bool
-is_in_dist_info(const char *path)
-{
-	static const char end[] = ".dist-info";
-	size_t first = strcspn(path, "/");
-	return first >= strlen(end) && memcmp(path + first - strlen(end), end, strlen(end)) == 0;
-}
-
 static bool
 add_product(struct making *m, struct ws_err *err)
 {
 	const struct ws_wheel_spec *spec = m->spec;
 	for (size_t i = 0; i < spec->file_count; i++) {
 		const struct ws_wheel_file *file = &spec->files[i];
-		if (is_in_dist_info(file->path)) {
+		const char *top = ws_arena_copy(m->a, file->path, strcspn(file->path, "/"));
+		if (ws_ends_with(top, ".dist-info")) { /* the wheel has one, which this file writes */
 			return ws_err_set(err, WS_ERR_CONFIG, "'%s' is in a dist-info folder", file->path);
 		}
 		*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
@@ -144,20 +126,6 @@ add_metadata(struct making *m, struct ws_err *err)
 	return true;
 }
 
-static void
-add_own_files(struct making *m)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_wheel_file_write(&m->spec->tags, strcmp(m->spec->tags.platform, "any") == 0, &text);
-	add_text(m, "WHEEL", ws_buf_copy(&text, m->a));
-	if (m->spec->facts_json) {
-		add_text(m, "wheelsmith.json", m->spec->facts_json);
-	}
-	if (m->spec->sbom_json) {
-		add_text(m, "sboms/wheelsmith.cdx.json", m->spec->sbom_json);
-	}
-}
-
 /* Installers put a wheel for any platform into purelib, which must not have libraries. */
 static bool
 check_pure(const struct making *m, struct ws_err *err)
@@ -195,10 +163,14 @@ add_record(struct making *m, struct ws_err *err)
 	return true;
 }
 
-/* The file name must parse back to the same values. */
-static bool
-check_name(const struct ws_wheel_spec *spec, struct ws_arena *a, struct ws_err *err)
+bool
+ws_wheel_write(const struct ws_wheel_spec *spec, const char *path, struct ws_err *err)
 {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct making m = {.spec = spec, .a = a};
+	m.dist_info = ws_arena_printf(
+		a, "%s-%s.dist-info", ws_package_file_part(spec->distribution, a), spec->version);
+	/* The file name must parse back to the same values. */
 	struct ws_version version;
 	if (!ws_version_parse(spec->version, a, &version)) {
 		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a version", spec->version);
@@ -208,28 +180,24 @@ check_name(const struct ws_wheel_spec *spec, struct ws_arena *a, struct ws_err *
 			spec->version, version.text);
 	}
 	struct ws_wheel_name name;
-	const char *file_name = ws_wheel_file_name(spec, a);
-	const char *why;
+	const char *file_name = ws_wheel_file_name(spec, a), *why;
 	if (!ws_wheel_name_parse(file_name, a, &name, &why)) {
 		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a wheel's name: %s", file_name, why);
 	}
-	return true;
-}
-
-bool
-ws_wheel_write(const struct ws_wheel_spec *spec, const char *path, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct making m = {.spec = spec, .a = a};
-	m.dist_info = ws_arena_printf(
-		a, "%s-%s.dist-info", ws_package_file_part(spec->distribution, a), spec->version);
-	if (!check_name(spec, a, err) || !add_product(&m, err) || !add_licenses(&m, err)
-		|| !add_metadata(&m, err)) {
+	if (!add_product(&m, err) || !add_licenses(&m, err) || !add_metadata(&m, err)) {
 		return false;
 	}
-	add_own_files(&m);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_wheel_file_write(&spec->tags, strcmp(spec->tags.platform, "any") == 0, &text);
+	add_text(&m, "WHEEL", ws_buf_copy(&text, a));
+	if (spec->facts_json) {
+		add_text(&m, "wheelsmith.json", spec->facts_json);
+	}
+	if (spec->sbom_json) {
+		add_text(&m, "sboms/wheelsmith.cdx.json", spec->sbom_json);
+	}
 	return check_pure(&m, err)
 		&& ws_wheel_entries_order(m.entries.at, m.entries.len, m.dist_info, err)
 		&& add_record(&m, err)
-		&& ws_pack_write(path, m.entries.at, m.entries.len, spec->epoch, err);
+		&& ws_pack_write(path, NULL, m.entries.at, m.entries.len, spec->epoch, err);
 }

@@ -9,18 +9,6 @@
 
 /* ---- names and their order ---- */
 
-/* Spaces are fine for zip, but PyPI's rules for archives name them among what to avoid. */
-static bool
-is_portable(const char *name)
-{
-	for (const char *c = name; *c; c++) {
-		if (*c <= ' ' || *c > '~') {
-			return false;
-		}
-	}
-	return ws_path_is_inside(name);
-}
-
 static bool
 is_below(const char *name, const char *folder)
 {
@@ -71,7 +59,12 @@ ws_wheel_entries_order(
 	struct ws_wheel_entry *entries, size_t count, const char *dist_info, struct ws_err *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!is_portable(entries[i].name)) {
+		/* Spaces are fine for zip, but PyPI's rules for archives name them among what to avoid. */
+		const char *c = entries[i].name;
+		while (*c > ' ' && *c <= '~') {
+			c++;
+		}
+		if (*c || !ws_path_is_inside(entries[i].name)) {
 			ws_err_set(err, WS_ERR_CONFIG,
 				"'%s' cannot be the name of a file in a wheel: only printable ASCII, no spaces",
 				entries[i].name);
@@ -107,19 +100,6 @@ close_archive(zip_t *const *archive)
 struct dos_time {
 	zip_uint16_t time, date;
 };
-
-static struct dos_time
-dos_time_of(int64_t epoch)
-{
-	int64_t clamped = epoch < FIRST_DOS_TIME ? FIRST_DOS_TIME : epoch;
-	time_t seconds = (time_t)(clamped > LAST_DOS_TIME ? LAST_DOS_TIME : clamped);
-	struct tm at;
-	gmtime_r(&seconds, &at);
-	return (struct dos_time){
-		.time = (zip_uint16_t)(at.tm_hour << 11 | at.tm_min << 5 | at.tm_sec >> 1),
-		.date = (zip_uint16_t)((at.tm_year - 80) << 9 | (at.tm_mon + 1) << 5 | at.tm_mday),
-	};
-}
 
 /* How an entry is packed. */
 struct packing {
@@ -185,13 +165,11 @@ add(zip_t *archive, zip_t *from, const struct ws_wheel_entry *entry, struct dos_
 		return false;
 	}
 	zip_int64_t added = zip_file_add(archive, entry->name, source, ZIP_FL_ENC_UTF_8);
+	zip_uint64_t index = (zip_uint64_t)added;
 	if (added < 0) {
 		zip_source_free(source);
-		return ws_err_set(
-			err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
 	}
-	zip_uint64_t index = (zip_uint64_t)added;
-	if (zip_set_file_compression(archive, index, how.method, how.level) < 0
+	if (added < 0 || zip_set_file_compression(archive, index, how.method, how.level) < 0
 		|| zip_file_set_dostime(archive, index, at.time, at.date, 0) < 0
 		|| zip_file_set_external_attributes(archive, index, 0, ZIP_OPSYS_UNIX, how.attributes)
 			< 0) {
@@ -215,36 +193,34 @@ open_archive(const char *path, int flags, const char *what, struct ws_err *err)
 	return archive;
 }
 
-static bool
-pack(const char *path, zip_t *from, const struct ws_wheel_entry *entries, size_t count,
-	int64_t epoch, struct ws_err *err)
+bool
+ws_pack_write(const char *path, const char *from, const struct ws_wheel_entry *entries,
+	size_t count, int64_t epoch, struct ws_err *err)
 {
+	AUTO_ARCHIVE zip_t *other = from ? open_archive(from, ZIP_RDONLY, "read", err) : NULL;
+	if (from && !other) {
+		return false;
+	}
 	AUTO_ARCHIVE zip_t *archive = open_archive(path, ZIP_CREATE | ZIP_TRUNCATE, "make", err);
-	struct dos_time at = dos_time_of(epoch);
-	for (size_t i = 0; archive && i < count; i++) {
-		if (!add(archive, from, &entries[i], at, err)) {
+	if (!archive) {
+		return false;
+	}
+	int64_t clamped = epoch < FIRST_DOS_TIME ? FIRST_DOS_TIME : epoch;
+	time_t seconds = (time_t)(clamped > LAST_DOS_TIME ? LAST_DOS_TIME : clamped);
+	struct tm tm;
+	gmtime_r(&seconds, &tm);
+	struct dos_time at = {
+		.time = (zip_uint16_t)(tm.tm_hour << 11 | tm.tm_min << 5 | tm.tm_sec >> 1),
+		.date = (zip_uint16_t)((tm.tm_year - 80) << 9 | (tm.tm_mon + 1) << 5 | tm.tm_mday),
+	};
+	for (size_t i = 0; i < count; i++) {
+		if (!add(archive, other, &entries[i], at, err)) {
 			return false;
 		}
 	}
-	if (archive && zip_close(archive) < 0) {
+	if (zip_close(archive) < 0) {
 		return ws_err_set(err, WS_ERR_IO, "cannot write '%s': %s", path, zip_strerror(archive));
 	}
-	bool made = archive != NULL;
 	archive = NULL; /* closed: nothing to give up */
-	return made;
-}
-
-bool
-ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_t count, int64_t epoch,
-	struct ws_err *err)
-{
-	return pack(path, NULL, entries, count, epoch, err);
-}
-
-bool
-ws_pack_again(const char *path, const char *from, const struct ws_wheel_entry *entries,
-	size_t count, int64_t epoch, struct ws_err *err)
-{
-	AUTO_ARCHIVE zip_t *archive = open_archive(from, ZIP_RDONLY, "read", err);
-	return archive && pack(path, archive, entries, count, epoch, err);
+	return true;
 }

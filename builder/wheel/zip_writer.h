@@ -22,7 +22,7 @@ struct ws_wheel_entry {
 	const char *file;  /**< path on this host; NULL: the bytes below */
 	const void *bytes; /**< with file NULL */
 	size_t len;        /**< of bytes */
-	const char *again; /**< with neither: its name in the other archive (ws_pack_again) */
+	const char *again; /**< with neither: its name in the other archive */
 	bool executable;   /**< mode 0755, else 0644 */
 };
 
@@ -38,16 +38,12 @@ bool ws_wheel_entries_order(
  * Packs the entries in the order given. @a epoch is SOURCE_DATE_EPOCH, seconds since 1970; zip
  * has no time before 1980 and no odd seconds. Files are streamed. @a path is replaced; a failure
  * removes it. Errors are WS_ERR_IO.
+ *
+ * Entries with neither a file nor bytes are those of the archive @a from, which archive/zip.h
+ * accepts, packed bytes and mode (0644 where Unix did not write it) as they are there, under their
+ * new names. NULL: there are none.
  */
-bool ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_t count,
-	int64_t epoch, struct ws_err *err);
-
-/**
- * The same, where entries with neither a file nor bytes are those of the archive @a from, packed
- * bytes and mode (0644 where Unix did not write it) as they are there, under their new names. @a
- * from is one that archive/zip.h accepts.
- */
-bool ws_pack_again(const char *path, const char *from, const struct ws_wheel_entry *entries,
+bool ws_pack_write(const char *path, const char *from, const struct ws_wheel_entry *entries,
 	size_t count, int64_t epoch, struct ws_err *err);
 
 #endif

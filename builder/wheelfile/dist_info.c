@@ -17,6 +17,10 @@ struct reader {
 	unsigned lines;     /* its number of lines */
 	struct ws_arena *a;
 	struct ws_map seen; /* fields that may stand once, in lower case */
+	struct ws_wheel_info *wheel;
+	text_list tags;
+	struct ws_metadata_info *metadata;
+	WS_VEC(struct ws_requirement) requires;
 };
 
 static bool
@@ -73,39 +77,31 @@ is_plain(struct ws_str value)
 	return true;
 }
 
+/* Passes each field to @take, with its name in lower case. */
 static bool
-is_field_name(struct ws_str name)
+read_fields(struct reader *r,
+	bool (*take)(struct reader *r, const char *name, struct ws_str value, struct ws_err *err),
+	struct ws_err *err)
 {
-	for (size_t i = 0; i < name.n; i++) {
-		if (name.s[i] <= ' ' || name.s[i] > '~') {
+	while (!is_at_end(r->rest)) {
+		r->line += r->lines ? r->lines : 1;
+		struct ws_str rest = cut_field(r), name = ws_str_cut(&rest, ':');
+		struct ws_str value = ws_str_trim(rest);
+		bool named = rest.s && name.n > 0;
+		for (size_t i = 0; i < name.n; i++) {
+			named = named && name.s[i] > ' ' && name.s[i] <= '~';
+		}
+		if (!named) {
+			return fail(r, err, "is not \"Name: value\"");
+		}
+		if (!is_plain(value)) {
+			return fail(r, err, "holds a control character, or is not UTF-8");
+		}
+		if (!take(r, ws_lower_all(ws_str_copy(name, r->a)), value, err)) {
 			return false;
 		}
 	}
-	return name.n > 0;
-}
-
-/* The next field, with its name in lower case; false at the end, or with @fine false. */
-static bool
-next_field(
-	struct reader *r, const char **name, struct ws_str *value, bool *fine, struct ws_err *err)
-{
-	*fine = true;
-	if (is_at_end(r->rest)) {
-		ws_str_cut(&r->rest, '\n');
-		return false;
-	}
-	r->line += r->lines ? r->lines : 1;
-	struct ws_str rest = cut_field(r), field = ws_str_cut(&rest, ':');
-	*value = ws_str_trim(rest);
-	if (!rest.s || !is_field_name(field)) {
-		*fine = fail(r, err, "is not \"Name: value\"");
-	} else if (!is_plain(*value)) {
-		*fine = fail(r, err, "holds a control character, or is not UTF-8");
-	}
-	if (!*fine) {
-		return false;
-	}
-	*name = ws_lower_all(ws_str_copy(field, r->a));
+	ws_str_cut(&r->rest, '\n');
 	return true;
 }
 
@@ -182,17 +178,11 @@ expand(const struct tag_set *set, text_list *tags, struct ws_arena *a)
 
 /* ---- WHEEL ---- */
 
-struct wheel_reader {
-	struct reader r; /* first */
-	struct ws_wheel_info *info;
-	text_list tags;
-};
-
 /* "py2.py3-none-any", expanded. */
 static bool
-add_tags(struct wheel_reader *w, struct ws_str value, struct ws_err *err)
+add_tags(struct reader *r, struct ws_str value, struct ws_err *err)
 {
-	struct ws_arena *a = w->r.a;
+	struct ws_arena *a = r->a;
 	char *text = ws_lower_all(ws_str_copy(value, a));
 	struct tag_set set = {0};
 	text_list *const parts[] = {&set.pythons, &set.abis, &set.platforms};
@@ -200,19 +190,18 @@ add_tags(struct wheel_reader *w, struct ws_str value, struct ws_err *err)
 	for (size_t i = 0; i < WS_LEN(parts); i++) {
 		if (!split(ws_str_cut(&rest, '-'), a, parts[i]) || (i < 2) != (rest.s != NULL)
 			|| strpbrk(text, " \t\r\n")) {
-			return fail(&w->r, err, "is not a compatibility tag (cp311-cp311-linux_x86_64)");
+			return fail(r, err, "is not a compatibility tag (cp311-cp311-linux_x86_64)");
 		}
 	}
-	return expand(&set, &w->tags, a) || fail(&w->r, err, "makes absurdly many tags");
+	return expand(&set, &r->tags, a) || fail(r, err, "makes absurdly many tags");
 }
 
 static bool
-read_wheel_field(struct wheel_reader *w, const char *name, struct ws_str value, struct ws_err *err)
+read_wheel_field(struct reader *r, const char *name, struct ws_str value, struct ws_err *err)
 {
-	struct reader *r = &w->r;
-	struct ws_wheel_info *info = w->info;
+	struct ws_wheel_info *info = r->wheel;
 	if (strcmp(name, "tag") == 0) {
-		return add_tags(w, value, err);
+		return add_tags(r, value, err);
 	}
 	if (strcmp(name, "wheel-version") == 0) {
 		return once(r, name, err)
@@ -244,37 +233,23 @@ ws_wheel_info_read(
 	struct ws_str text, struct ws_arena *a, struct ws_wheel_info *info, struct ws_err *err)
 {
 	*info = (struct ws_wheel_info){0};
-	struct wheel_reader w = {.r = {.file = "WHEEL", .rest = text, .a = a}, .info = info};
-	const char *name;
-	struct ws_str value;
-	bool fine;
-	while (next_field(&w.r, &name, &value, &fine, err)) {
-		if (!read_wheel_field(&w, name, value, err)) {
-			return false;
-		}
-	}
-	if (!fine || !has(&w.r, "wheel-version", err) || !has(&w.r, "root-is-purelib", err)) {
+	struct reader r = {.file = "WHEEL", .rest = text, .a = a, .wheel = info};
+	if (!read_fields(&r, read_wheel_field, err) || !has(&r, "wheel-version", err)
+		|| !has(&r, "root-is-purelib", err)) {
 		return false;
 	}
-	if (ws_str_trim(w.r.rest).n > 0) {
-		return fail(&w.r, err, "is followed by an empty line and more");
+	if (ws_str_trim(r.rest).n > 0) {
+		return fail(&r, err, "is followed by an empty line and more");
 	}
-	if (w.tags.len == 0) {
+	if (r.tags.len == 0) {
 		return ws_err_set(err, WS_ERR_FETCH, "WHEEL has no 'tag'");
 	}
-	w.tags.len = ws_sort_once(w.tags.at, w.tags.len);
-	info->tags = w.tags.at;
-	info->tag_count = w.tags.len;
+	info->tags = r.tags.at;
+	info->tag_count = ws_sort_once(r.tags.at, r.tags.len);
 	return true;
 }
 
 /* ---- METADATA ---- */
-
-struct metadata_reader {
-	struct reader r; /* first */
-	struct ws_metadata_info *info;
-	WS_VEC(struct ws_requirement) requires;
-};
 
 /* PEP 508: letters and digits at both ends, ".", "-" and "_" between. The length of the name; 0:
  * none. */
@@ -349,10 +324,14 @@ read_requirement(struct reader *r, struct ws_str value, struct ws_requirement *r
 }
 
 static bool
-read_identity(struct reader *r, struct ws_metadata_info *info, const char *name,
-	struct ws_str value, struct ws_err *err)
+read_metadata_field(struct reader *r, const char *name, struct ws_str value, struct ws_err *err)
 {
+	static const char *const single[] = {"metadata-version", "name", "requires-python", "version"};
+	struct ws_metadata_info *info = r->metadata;
 	const char *text = ws_str_copy(value, r->a);
+	if (ws_is_among(name, single, WS_LEN(single)) && !once(r, name, err)) {
+		return false;
+	}
 	if (strcmp(name, "name") == 0) {
 		info->name = text;
 		info->package = ws_package_normal(text, r->a);
@@ -366,25 +345,13 @@ read_identity(struct reader *r, struct ws_metadata_info *info, const char *name,
 				   && info->major <= 2)
 			|| fail(r, err, "gives a Metadata-Version that is not 1.x or 2.x");
 	}
-	info->requires_python = text;
-	return ws_specifiers_parse(text, r->a) || fail(r, err, "is not a set of version specifiers");
-}
-
-static bool
-read_metadata_field(
-	struct metadata_reader *m, const char *name, struct ws_str value, struct ws_err *err)
-{
-	static const char *const identity[] = {
-		"metadata-version", "name", "requires-python", "version"};
-	struct ws_metadata_info *info = m->info;
-	struct reader *r = &m->r;
-	for (size_t i = 0; i < WS_LEN(identity); i++) {
-		if (strcmp(name, identity[i]) == 0) {
-			return once(r, name, err) && read_identity(r, info, name, value, err);
-		}
+	if (strcmp(name, "requires-python") == 0) {
+		info->requires_python = text;
+		return ws_specifiers_parse(text, r->a)
+			|| fail(r, err, "is not a set of version specifiers");
 	}
 	if (strcmp(name, "requires-dist") == 0) {
-		return read_requirement(r, value, ws_vec_push(&m->requires, r->a))
+		return read_requirement(r, value, ws_vec_push(&r->requires, r->a))
 			|| fail(r, err, "is not a requirement");
 	}
 	if (strcmp(name, "summary") == 0) {
@@ -402,19 +369,12 @@ ws_metadata_info_read(
 	struct ws_str text, struct ws_arena *a, struct ws_metadata_info *info, struct ws_err *err)
 {
 	*info = (struct ws_metadata_info){0};
-	struct metadata_reader m = {.r = {.file = "METADATA", .rest = text, .a = a}, .info = info};
-	const char *name;
-	struct ws_str value;
-	bool fine;
-	while (next_field(&m.r, &name, &value, &fine, err)) {
-		if (!read_metadata_field(&m, name, value, err)) {
-			return false;
-		}
-	}
-	info->requires = m.requires.at;
-	info->require_count = m.requires.len;
-	return fine && has(&m.r, "metadata-version", err) && has(&m.r, "name", err)
-		&& has(&m.r, "version", err);
+	struct reader r = {.file = "METADATA", .rest = text, .a = a, .metadata = info};
+	bool fine = read_fields(&r, read_metadata_field, err);
+	info->requires = r.requires.at;
+	info->require_count = r.requires.len;
+	return fine && has(&r, "metadata-version", err) && has(&r, "name", err)
+		&& has(&r, "version", err);
 }
 
 /* ---- in an archive ---- */

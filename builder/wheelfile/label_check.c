@@ -32,17 +32,6 @@ agrees(const struct ws_wheel_name *name, const char *tag, struct ws_arena *a)
 		&& ws_is_among(abi, name->abis, name->abi_count);
 }
 
-static bool
-has_tag(const struct ws_wheel_name *name, const struct ws_wheel_info *wheel, struct ws_arena *a)
-{
-	for (size_t i = 0; i < wheel->tag_count; i++) {
-		if (agrees(name, wheel->tags[i], a)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 const char *
 ws_label_check_name(
 	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
@@ -60,25 +49,15 @@ const char *
 ws_label_check_tags(
 	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
 {
-	return has_tag(name, &info->wheel, a)
-		? NULL
-		: ws_arena_printf(a, "its WHEEL has the tag '%s'", info->wheel.tags[0]);
+	for (size_t i = 0; i < info->wheel.tag_count; i++) {
+		if (agrees(name, info->wheel.tags[i], a)) {
+			return NULL;
+		}
+	}
+	return ws_arena_printf(a, "its WHEEL has the tag '%s'", info->wheel.tags[0]);
 }
 
 /* ---- the place ---- */
-
-/* Some 3.11.x is in the range: which patch release is installed is not known. */
-static bool
-has_minor(const struct ws_specifiers *range, const struct ws_python_tag *tag, struct ws_arena *a)
-{
-	bool has = false;
-	for (unsigned patch = 0; patch < 100 && !has; patch++) {
-		struct ws_version version;
-		const char *text = ws_arena_printf(a, "%u.%u.%u", tag->major, tag->minor, patch);
-		has = ws_version_parse(text, a, &version) && ws_specifiers_contain(range, &version, true);
-	}
-	return has;
-}
 
 const char *
 ws_label_check_python(
@@ -86,10 +65,16 @@ ws_label_check_python(
 {
 	const struct ws_specifiers *range =
 		metadata->requires_python ? ws_specifiers_parse(metadata->requires_python, a) : NULL;
-	return !range || has_minor(range, python, a)
-		? NULL
-		: ws_arena_printf(a, "its METADATA asks for Python %s, which %s is not",
-			metadata->requires_python, ws_python_version_text(python, a));
+	/* Some 3.11.x is in the range: which patch release is installed is not known. */
+	bool has = !range;
+	for (unsigned patch = 0; patch < 100 && !has; patch++) {
+		struct ws_version version;
+		const char *text = ws_arena_printf(a, "%u.%u.%u", python->major, python->minor, patch);
+		has = ws_version_parse(text, a, &version) && ws_specifiers_contain(range, &version, true);
+	}
+	return has ? NULL
+			   : ws_arena_printf(a, "its METADATA asks for Python %s, which %s is not",
+				   metadata->requires_python, ws_python_version_text(python, a));
 }
 
 /* "==2.5.1" of "==2.5.1+cu121". */

@@ -25,21 +25,6 @@ ws_module_is_named(const char *name)
 	return rest[len] == '\0' || (len > 1 && ws_same(rest + len, "unstable"));
 }
 
-/* Where a member is installed: "x-1.0.data/platlib/a/b.so" is "a/b.so". */
-static const char *
-installed_name(const char *member)
-{
-	static const char *const parts[] = {".data/platlib/", ".data/purelib/"};
-	const char *slash = strchr(member, '/');
-	for (size_t i = 0; i < WS_LEN(parts); i++) {
-		const char *found = strstr(member, parts[i]);
-		if (found && slash == found + strlen(".data")) {
-			return found + strlen(parts[i]);
-		}
-	}
-	return member;
-}
-
 const char *
 ws_module_python_of(const char *name, struct ws_arena *a)
 {
@@ -74,31 +59,6 @@ ws_module_opens_in(const char *name, const char *python, const struct ws_machine
 		&& (!python || (strlen(python) == len + 2 && strncmp(version, python + 2, len) == 0));
 }
 
-static bool
-exports(const struct ws_elf *elf, const char *name)
-{
-	struct ws_elf_symbol symbol;
-	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
-		if (symbol.defined && ws_same(symbol.name, name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void
-open_module(struct ws_module *m, struct ws_arena *a)
-{
-	struct ws_err err = {0};
-	const char *base = ws_path_base(m->name);
-	const char *init = ws_arena_printf(a, "PyInit_%.*s", (int)strcspn(base, "."), base);
-	m->elf = ws_elf_open_as(m->file, m->name, a, &err);
-	m->refused = m->elf ? NULL : ws_arena_strdup(a, err.text);
-	m->python = ws_module_python_of(m->name, a);
-	m->init = init;
-	m->exports_init = m->elf && exports(m->elf, init);
-}
-
 /* ---- of a wheel, of a folder ---- */
 
 static int
@@ -114,7 +74,18 @@ finish(module_list *list, struct ws_arena *a, struct ws_modules *modules)
 		qsort(list->at, list->len, sizeof(list->at[0]), by_name);
 	}
 	for (size_t i = 0; i < list->len; i++) {
-		open_module(&list->at[i], a);
+		struct ws_module *m = &list->at[i];
+		struct ws_err err = {0};
+		const char *base = ws_path_base(m->name);
+		m->elf = ws_elf_open_as(m->file, m->name, false, a, &err);
+		m->refused = m->elf ? NULL : ws_arena_strdup(a, err.text);
+		m->python = ws_module_python_of(m->name, a);
+		m->init = ws_arena_printf(a, "PyInit_%.*s", (int)strcspn(base, "."), base);
+		struct ws_elf_symbol symbol;
+		for (size_t at = 0;
+			 m->elf && !m->exports_init && ws_elf_next_symbol(m->elf, &at, &symbol);) {
+			m->exports_init = symbol.defined && ws_same(symbol.name, m->init);
+		}
 	}
 	*modules = (struct ws_modules){list->at, list->len};
 }
@@ -123,6 +94,7 @@ bool
 ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct ws_arena *a,
 	struct ws_modules *modules, struct ws_err *err)
 {
+	static const char *const parts[] = {".data/platlib/", ".data/purelib/"};
 	module_list list = {0};
 	WS_VEC(struct ws_pick) picks = {0};
 	*modules = (struct ws_modules){0};
@@ -130,9 +102,16 @@ ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct ws_are
 		const struct ws_zip_entry *entry = &wheel->zip.entries[i];
 		if (!entry->is_dir && ws_module_is_named(entry->name)) {
 			const char *file = ws_arena_printf(a, "%s/%zu.so", folder, list.len);
+			/* "x-1.0.data/platlib/a/b.so" is installed as "a/b.so". */
+			const char *name = entry->name, *slash = strchr(name, '/');
+			for (size_t k = 0; k < WS_LEN(parts); k++) {
+				const char *found = strstr(entry->name, parts[k]);
+				if (found && slash == found + strlen(".data")) {
+					name = found + strlen(parts[k]);
+				}
+			}
 			*ws_vec_push(&picks, a) = (struct ws_pick){entry, file};
-			*ws_vec_push(&list, a) =
-				(struct ws_module){.name = installed_name(entry->name), .file = file};
+			*ws_vec_push(&list, a) = (struct ws_module){.name = name, .file = file};
 		}
 	}
 	struct ws_member_sink sink = ws_member_sink_make(NULL, wheel->name, NULL);

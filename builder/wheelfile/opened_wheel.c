@@ -58,15 +58,6 @@ ws_member_sink_add(struct ws_member_sink *l, const void *bytes, size_t len, stru
 		|| ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", l->path);
 }
 
-static bool
-compare(const struct ws_member_sink *l, const struct ws_digest *digest, struct ws_err *err)
-{
-	const struct ws_tree_entry *there = ws_tree_added(l->tree, l->path);
-	return (there->kind != WS_TREE_LINK && ws_digest_is(digest, there->value))
-		|| ws_err_set(err, WS_ERR_FETCH,
-			"'%s' holds another '%s' than an archive of the kit before it", l->archive, l->path);
-}
-
 bool
 ws_member_sink_close(struct ws_member_sink *l, struct ws_digest *digest, struct ws_err *err)
 {
@@ -81,7 +72,11 @@ ws_member_sink_close(struct ws_member_sink *l, struct ws_digest *digest, struct 
 	if (l->is_beside && close(ws_take_fd(&l->fd)) < 0) {
 		fine = ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", l->path);
 	} else if (!l->is_beside) {
-		fine = compare(l, digest, err);
+		const struct ws_tree_entry *there = ws_tree_added(l->tree, l->path);
+		fine = (there->kind != WS_TREE_LINK && ws_digest_is(digest, there->value))
+			|| ws_err_set(err, WS_ERR_FETCH,
+				"'%s' holds another '%s' than an archive of the kit before it", l->archive,
+				l->path);
 	}
 	l->path = NULL;
 	return fine;
@@ -103,20 +98,6 @@ ws_member_sink_drop(struct ws_member_sink *l)
 #define LARGEST_RECORD ((size_t)32 << 20) /* torch 2.15.0 has 1.3 MB */
 #define GAP_BYTES ((uint64_t)256 << 10)   /* one request more takes longer than these bytes */
 
-static const struct ws_zip_entry *
-find_record(const struct ws_zip *zip)
-{
-	static const char end[] = ".dist-info/RECORD";
-	for (size_t i = 0; i < zip->count; i++) {
-		const char *name = zip->entries[i].name;
-		const char *slash = strchr(name, '/');
-		if (slash && ws_ends_with(name, end) && slash == name + strlen(name) - strlen("/RECORD")) {
-			return &zip->entries[i];
-		}
-	}
-	return NULL;
-}
-
 static bool
 open_zip(struct ws_opened_wheel *w, struct ws_byte_source *source, struct ws_arena *a,
 	struct ws_err *err)
@@ -124,7 +105,13 @@ open_zip(struct ws_opened_wheel *w, struct ws_byte_source *source, struct ws_are
 	if (!ws_zip_open(source, NULL, a, &w->zip, err)) {
 		return false;
 	}
-	const struct ws_zip_entry *record = find_record(&w->zip);
+	const struct ws_zip_entry *record = NULL;
+	for (size_t i = 0; i < w->zip.count && !record; i++) {
+		const char *name = w->zip.entries[i].name, *slash = strchr(name, '/');
+		if (ws_ends_with(name, ".dist-info/RECORD") && ws_same(slash, "/RECORD")) {
+			record = &w->zip.entries[i];
+		}
+	}
 	if (!record) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no RECORD; is it a wheel?", w->name);
 	}
@@ -225,12 +212,6 @@ ws_opened_wheel_close(struct ws_opened_wheel *w)
 	ws_scratch_drop(&w->scratch);
 }
 
-uint64_t
-ws_opened_wheel_wire_bytes(const struct ws_opened_wheel *w)
-{
-	return w->remote.wire_bytes + w->scratch_bytes;
-}
-
 /* ---- digests of RECORD ---- */
 
 struct lookup {
@@ -247,26 +228,6 @@ note_digest(void *self, const struct ws_record_entry *entry, struct ws_err *err 
 	ws_arena_rewind(lookup->a, mark);
 	if (place) {
 		*place = entry->digest;
-	}
-	return true;
-}
-
-static bool
-look_up(const struct ws_opened_wheel *w, const struct ws_pick *picks, size_t count,
-	struct ws_digest *digests, struct ws_arena *a, struct ws_err *err)
-{
-	struct lookup lookup = {.a = a};
-	for (size_t i = 0; i < count; i++) {
-		ws_map_put(&lookup.places, picks[i].entry->name, &digests[i], a);
-	}
-	if (!ws_record_read(ws_buf_str(&w->record), a, note_digest, &lookup, err)) {
-		return ws_err_wrap(err, "'%s'", w->name);
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (!digests[i].hex[0]) {
-			return ws_err_set(err, WS_ERR_FETCH, "RECORD of '%s' gives no digest of '%s'", w->name,
-				picks[i].entry->name);
-		}
 	}
 	return true;
 }
@@ -331,12 +292,20 @@ ws_opened_wheel_take(struct ws_opened_wheel *w, struct ws_pick *picks, size_t co
 		qsort(picks, count, sizeof(*picks), cmp_place);
 	}
 	struct ws_digest *digests = WS_NEW_N(a, struct ws_digest, count);
-	if (!look_up(w, picks, count, digests, a, err)) {
-		return false;
-	}
 	const struct ws_zip_entry **entries = WS_NEW_N(a, const struct ws_zip_entry *, count);
+	struct lookup lookup = {.a = a};
 	for (size_t i = 0; i < count; i++) {
 		entries[i] = picks[i].entry;
+		ws_map_put(&lookup.places, entries[i]->name, &digests[i], a);
+	}
+	if (!ws_record_read(ws_buf_str(&w->record), false, a, note_digest, &lookup, err)) {
+		return ws_err_wrap(err, "'%s'", w->name);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!digests[i].hex[0]) {
+			return ws_err_set(err, WS_ERR_FETCH, "RECORD of '%s' gives no digest of '%s'", w->name,
+				entries[i]->name);
+		}
 	}
 	struct taking t = {{begin, add, end}, w, picks, digests, sink};
 	if (!ws_zip_read(&w->zip, entries, count, GAP_BYTES, &t.sink, err)) {

@@ -53,10 +53,10 @@ struct ws_opened_wheel {
 	struct ws_zip zip;              /**< its entries; the reading is done by ws_opened_wheel_take */
 	struct ws_digest record_sha256; /**< of RECORD */
 	struct ws_buf record;           /**< RECORD's text */
-	struct ws_range_source remote;  /**< by ranges */
+	struct ws_range_source remote;  /**< by ranges; its wire_bytes came over the network */
 	struct ws_file_source file;     /**< local, or downloaded */
 	struct ws_scratch scratch;      /**< folder of what was downloaded; no path: nothing was */
-	uint64_t scratch_bytes;         /**< bytes of the download */
+	uint64_t scratch_bytes;         /**< likewise, of the download */
 	bool is_remote;
 };
 
@@ -75,9 +75,6 @@ bool ws_opened_wheel_read(const char *path, const char *name, struct ws_arena *a
 void ws_opened_wheel_close(struct ws_opened_wheel *w);
 
 #define WS_AUTO_OPENED_WHEEL __attribute__((cleanup(ws_opened_wheel_close)))
-
-/** Bytes that came over the network for it. */
-uint64_t ws_opened_wheel_wire_bytes(const struct ws_opened_wheel *w);
 
 /** A member to take. */
 struct ws_pick {

@@ -29,8 +29,7 @@ bool
 ws_held_record_read(
 	struct ws_held_record *r, struct ws_str text, bool installed, struct ws_err *err)
 {
-	bool fine = installed ? ws_record_read_installed(text, r->a, add_line, r, err)
-						  : ws_record_read(text, r->a, add_line, r, err);
+	bool fine = ws_record_read(text, installed, r->a, add_line, r, err);
 	if (r->lines.len > 1) {
 		qsort(r->lines.at, r->lines.len, sizeof(*r->lines.at), by_path);
 	}

@@ -27,13 +27,13 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	WS_AUTO_BUF struct ws_buf twice = {0};
 	struct ws_err err = {0};
 	struct ws_str text = {(const char *)bytes, len};
-	if (!ws_record_read(text, a, write_again, &once, &err)) {
+	if (!ws_record_read(text, false, a, write_again, &once, &err)) {
 		if (err.kind != WS_ERR_FETCH) {
 			abort();
 		}
 		return 0;
 	}
-	if (!ws_record_read(ws_buf_str(&once), a, write_again, &twice, NULL)
+	if (!ws_record_read(ws_buf_str(&once), false, a, write_again, &twice, NULL)
 		|| !ws_str_eq(ws_buf_str(&once), ws_buf_str(&twice))) {
 		abort();
 	}

@@ -30,7 +30,7 @@ WS_TEST(lines_are_read_in_order)
 							   "x-1.dist-info/RECORD,,";
 	WS_AUTO_BUF struct ws_buf read = {0};
 	struct ws_err err;
-	assert_ok(ws_record_read(ws_str_of(text), a, note, &read, &err), err);
+	assert_ok(ws_record_read(ws_str_of(text), false, a, note, &read, &err), err);
 	assert_string_equal(ws_buf_text(&read),
 		"a/b.py 2cf24dba 5\n"
 		"odd, \"name\".py 2cf24dba 5\n"
@@ -50,7 +50,7 @@ WS_TEST(a_plain_path_is_a_view_of_the_text)
 	static const char text[] = "a.py," HELLO ",5\n";
 	const char *path = NULL;
 	struct ws_err err;
-	assert_ok(ws_record_read(ws_str_of(text), a, keep_path, &path, &err), err);
+	assert_ok(ws_record_read(ws_str_of(text), false, a, keep_path, &path, &err), err);
 	assert_ptr_equal(path, text);
 }
 
@@ -58,8 +58,8 @@ WS_TEST(the_taker_may_end_it)
 {
 	static const char text[] = "a.py," HELLO ",5\nno line\n";
 	struct ws_err err;
-	assert_fails(ws_record_read(ws_str_of(text), a, stop, NULL, &err), err, WS_ERR_VERIFY);
-	assert_ok(ws_record_read(ws_str_of(""), a, stop, NULL, &err), err);
+	assert_fails(ws_record_read(ws_str_of(text), false, a, stop, NULL, &err), err, WS_ERR_VERIFY);
+	assert_ok(ws_record_read(ws_str_of(""), false, a, stop, NULL, &err), err);
 }
 
 WS_TEST(a_written_record_is_read_again)
@@ -75,7 +75,7 @@ WS_TEST(a_written_record_is_read_again)
 		ws_buf_text(&record));
 	WS_AUTO_BUF struct ws_buf read = {0};
 	struct ws_err err;
-	assert_ok(ws_record_read(ws_buf_str(&record), a, note, &read, &err), err);
+	assert_ok(ws_record_read(ws_buf_str(&record), false, a, note, &read, &err), err);
 	assert_string_equal(ws_buf_text(&read),
 		"a.py 2cf24dba 18446744073709551615\n"
 		"a,b.py 2cf24dba 18446744073709551614\n"
@@ -93,7 +93,7 @@ WS_TEST(digests_of_every_value_come_back)
 		ws_record_add(&record, digest.hex, &digest, i);
 		WS_AUTO_BUF struct ws_buf read = {0};
 		struct ws_err err;
-		assert_ok(ws_record_read(ws_buf_str(&record), a, note, &read, &err), err);
+		assert_ok(ws_record_read(ws_buf_str(&record), false, a, note, &read, &err), err);
 		assert_string_equal(
 			ws_buf_text(&read), ws_arena_printf(a, "%s %.8s %u\n", digest.hex, digest.hex, i));
 	}
@@ -135,7 +135,7 @@ WS_TEST(strange_lines_are_refused)
 		const char *text = ws_arena_printf(a, "ok.py," HELLO ",5\n%s", bad[i].text);
 		WS_AUTO_BUF struct ws_buf read = {0};
 		struct ws_err err = {0};
-		if (ws_record_read(ws_str_of(text), a, note, &read, &err)) {
+		if (ws_record_read(ws_str_of(text), false, a, note, &read, &err)) {
 			fail_msg("taken: %s", bad[i].text);
 		}
 		assert_int_equal(err.kind, WS_ERR_FETCH);
@@ -154,10 +154,11 @@ WS_TEST(paths_of_any_length_end_somewhere)
 	ws_buf_puts(&record, "\"," HELLO ",5\n");
 	WS_AUTO_BUF struct ws_buf read = {0};
 	struct ws_err err;
-	assert_fails(ws_record_read(ws_buf_str(&record), a, note, &read, &err), err, WS_ERR_FETCH);
+	assert_fails(
+		ws_record_read(ws_buf_str(&record), false, a, note, &read, &err), err, WS_ERR_FETCH);
 	struct ws_str cut = ws_buf_str(&record);
 	for (size_t n = 0; n < 40; n++) { /* no byte beyond the view is looked at */
 		cut.n = n;
-		ws_record_read(cut, a, note, &read, &err);
+		ws_record_read(cut, false, a, note, &read, &err);
 	}
 }

@@ -87,7 +87,7 @@ pack(const struct ws_wheel_entry *entries, size_t count, int64_t epoch, struct m
 	const char *path = ws_path_join(a, ws_test_dir(a), "x.whl", NULL);
 	WS_AUTO_BUF struct ws_buf b = {0};
 	struct ws_err err;
-	assert_ok(ws_pack_write(path, entries, count, epoch, &err), err);
+	assert_ok(ws_pack_write(path, NULL, entries, count, epoch, &err), err);
 	assert_ok(ws_fs_read(path, &b, &err), err);
 	return read_zip(&b, members, a);
 }
@@ -158,10 +158,10 @@ WS_TEST(bytes_from_a_file_and_from_memory_are_the_same)
 	struct ws_err err;
 	assert_ok(ws_fs_write(file, large.data, large.len, 0600, &err), err);
 	struct ws_wheel_entry entry = {.name = "large", .file = file};
-	assert_ok(ws_pack_write(one, &entry, 1, EPOCH, &err), err);
+	assert_ok(ws_pack_write(one, NULL, &entry, 1, EPOCH, &err), err);
 	entry = (struct ws_wheel_entry){.name = "large", .bytes = large.data, .len = large.len};
-	assert_ok(ws_pack_write(two, &entry, 1, EPOCH, &err), err);
-	assert_ok(ws_pack_write(two, &entry, 1, EPOCH, &err), err); /* replaces */
+	assert_ok(ws_pack_write(two, NULL, &entry, 1, EPOCH, &err), err);
+	assert_ok(ws_pack_write(two, NULL, &entry, 1, EPOCH, &err), err); /* replaces */
 	struct ws_digest x, y;
 	assert_ok(ws_digest_file(one, &x, NULL, &err), err);
 	assert_ok(ws_digest_file(two, &y, NULL, &err), err);
@@ -175,13 +175,14 @@ WS_TEST(a_failure_leaves_nothing_behind)
 	const struct ws_wheel_entry entries[] = {
 		{.name = "x", .bytes = "x", .len = 1}, {.name = "y", .file = "/does/not/exist"}};
 	struct ws_err err;
-	assert_fails(ws_pack_write(path, entries, 2, EPOCH, &err), err, WS_ERR_IO);
+	assert_fails(ws_pack_write(path, NULL, entries, 2, EPOCH, &err), err, WS_ERR_IO);
 	assert_contains(err.text, "'/does/not/exist'");
 	assert_false(ws_fs_exists(path));
-	assert_fails(ws_pack_write("/does/not/exist.whl", entries, 1, EPOCH, &err), err, WS_ERR_IO);
+	assert_fails(
+		ws_pack_write("/does/not/exist.whl", NULL, entries, 1, EPOCH, &err), err, WS_ERR_IO);
 	assert_contains(err.text, "/does/not/exist.whl");
 	const struct ws_wheel_entry folder = {.name = "x", .file = dir};
-	assert_fails(ws_pack_write(path, &folder, 1, EPOCH, &err), err, WS_ERR_IO);
+	assert_fails(ws_pack_write(path, NULL, &folder, 1, EPOCH, &err), err, WS_ERR_IO);
 	assert_false(ws_fs_exists(path));
 }
 

@@ -116,7 +116,8 @@ ws_exports_child_run(struct ws_err *err)
 	for (size_t i = 0; i < order.libraries.len; i++) {
 		const struct exports_library *library = &order.libraries.at[i];
 		WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
-		WS_AUTO_ELF struct ws_elf *elf = ws_elf_open_as(library->path, library->name, false, scratch, err);
+		WS_AUTO_ELF struct ws_elf *elf =
+			ws_elf_open_as(library->path, library->name, false, scratch, err);
 		if (library->is_c) {
 			ws_exports_only_c(maker);
 		}

@@ -356,8 +356,8 @@ take_from_wheel(struct opening *o, struct ws_err *err)
 	struct ws_event event = {
 		.kind = WS_EVENT_KIT_READY,
 		.subject = o->name,
-		.detail = ws_arena_printf(
-			o->a, "%.1f MB of '%s'", (double)ws_opened_wheel_wire_bytes(&w) / 1e6, o->file->name),
+		.detail = ws_arena_printf(o->a, "%.1f MB of '%s'",
+			(double)(w.remote.wire_bytes + w.scratch_bytes) / 1e6, o->file->name),
 	};
 	ws_events_emit(o->fetch->events, &event);
 	return true;
