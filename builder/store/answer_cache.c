@@ -95,15 +95,6 @@ compute_fingerprint(const char *program, const char *answer, struct ws_digest *l
 	return !f.unclear && f.newest_s + 2 < time(NULL);
 }
 
-static bool
-is_elf(const char *path)
-{
-	char magic[4];
-	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, NULL, NULL);
-	return fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic)
-		&& memcmp(magic, "\177ELF", sizeof(magic)) == 0;
-}
-
 static struct ws_digest
 key_of(const struct ws_child_order *order, const char *real)
 {
@@ -127,8 +118,10 @@ bool
 ws_answer_cache_ask(struct ws_ledger *ledger, const struct ws_child_order *order,
 	struct ws_buf *answer, struct ws_err *err)
 {
+	char magic[4] = "";
 	WS_AUTO_FREE char *real = ledger ? realpath(order->argv[0], NULL) : NULL;
-	if (!real || !is_elf(real)) {
+	WS_AUTO_FD int fd = real ? ws_fs_open_regular(real, 0, NULL, NULL) : -1;
+	if (fd < 0 || read(fd, magic, sizeof(magic)) < 0 || memcmp(magic, "\177ELF", 4) != 0) {
 		return ws_child_ask(order, answer, err);
 	}
 	struct ws_digest key = key_of(order, real), noted, looks;

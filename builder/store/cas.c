@@ -94,12 +94,6 @@ check_file(const struct ws_store *store, const char *path, const char *digest, b
 	return false;
 }
 
-static bool
-is_whole(const struct ws_store *store, const char *path, const char *digest)
-{
-	return check_file(store, path, digest, false);
-}
-
 bool
 ws_cas_verify(const struct ws_store *store, const char *digest)
 {
@@ -111,20 +105,10 @@ bool
 ws_cas_has(const struct ws_store *store, const char *digest)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	bool has = is_whole(store, path_of(store, digest, a), digest);
-	if (has) {
-		ws_used_entries_add_file(store, digest);
+	if (!check_file(store, path_of(store, digest, a), digest, false)) {
+		return false;
 	}
-	return has;
-}
-
-static bool
-sync_file(const char *path, struct ws_err *err)
-{
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fsync(fd) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot sync '%s'", path);
-	}
+	ws_used_entries_add_file(store, digest);
 	return true;
 }
 
@@ -134,7 +118,7 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *place = path_of(store, digest, a);
-	if (is_whole(store, place, digest)) {
+	if (check_file(store, place, digest, false)) {
 		return ws_fs_remove(path, err);
 	}
 	if (!ws_store_may_make(store, err)) {
@@ -143,8 +127,12 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 	if (chmod(path, 0444) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", path);
 	}
-	if (!ws_fs_mkdirs(ws_path_dir(a, place), err) || !sync_file(path, err)) {
+	if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
 		return false;
+	}
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot sync '%s'", path);
 	}
 	if (rename(path, place) == 0) {
 		note_digest(store, place, digest);
@@ -170,7 +158,7 @@ ws_cas_put(const struct ws_store *store, const void *bytes, size_t len, struct w
 	*digest = ws_digest_bytes(bytes, len);
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *place = path_of(store, digest->hex, a);
-	return is_whole(store, place, digest->hex)
+	return check_file(store, place, digest->hex, false)
 		|| (ws_store_may_make(store, err) && ws_fs_mkdirs(ws_path_dir(a, place), err)
 			&& ws_fs_write_atomic(place, bytes, len, 0444, err));
 }
@@ -213,7 +201,7 @@ ws_cas_open(
 	const struct ws_store *store, const char *digest, struct ws_arena *a, struct ws_err *err)
 {
 	const char *path = path_of(store, digest, a);
-	if (!is_whole(store, path, digest)) {
+	if (!check_file(store, path, digest, false)) {
 		report_missing(store, path, err);
 		return NULL;
 	}
@@ -272,14 +260,11 @@ ws_cas_link_into(const struct ws_store *store, const char *digest, const char *t
 		return path && ws_fs_copy(path, to, 0755, err);
 	}
 	struct stat before;
-	bool seen = lstat(path, &before) == 0;
-	if (!ws_fs_link(path, to, err)) {
-		return false;
-	}
-	if (seen) {
+	bool seen = lstat(path, &before) == 0, linked = ws_fs_link(path, to, err);
+	if (seen && linked) {
 		note_link(store, path, digest, &before);
 	}
-	return true;
+	return linked;
 }
 
 void

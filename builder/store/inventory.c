@@ -40,26 +40,6 @@ struct listing {
 	struct ws_arena *a;
 };
 
-static int
-depth_of(const char *name)
-{
-	int depth = 1;
-	for (const char *at = name; (at = strchr(at, '/')); at++) {
-		depth++;
-	}
-	return depth;
-}
-
-/* The listing beside a tree belongs to it. */
-static const char *
-item_name(const struct listing *t, const char *name)
-{
-	const char *base = ws_path_base(name);
-	bool list = t->room == WS_ROOM_TREES && ws_ends_with(base, LIST);
-	return list ? ws_arena_copy(t->a, base, strlen(base) - strlen(LIST))
-				: ws_arena_strdup(t->a, base);
-}
-
 /* Entries of a folder are items; files below them add to their size. */
 static bool
 add_entry(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
@@ -67,14 +47,20 @@ add_entry(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNU
 	struct listing *t = self;
 	size_t count = t->inventory->items.len;
 	struct ws_store_item *item = count > 0 ? &t->inventory->items.at[count - 1] : NULL;
-	int depth = depth_of(entry->name);
+	int depth = 1;
+	for (const char *at = entry->name; (at = strchr(at, '/')); at++) {
+		depth++;
+	}
 	bool file = S_ISREG(entry->status.st_mode);
 	uint64_t bytes = file ? (uint64_t)entry->status.st_size : 0;
 	if (depth < rooms[t->room].depth) {
 		return true;
 	}
 	if (depth == rooms[t->room].depth) {
-		const char *name = item_name(t, entry->name);
+		char *name = ws_arena_strdup(t->a, ws_path_base(entry->name));
+		if (t->room == WS_ROOM_TREES && ws_ends_with(name, LIST)) { /* belongs to its tree */
+			name[strlen(name) - strlen(LIST)] = '\0';
+		}
 		if (!item || item->room != t->room || !ws_same(item->name, name)) {
 			item = ws_vec_push(&t->inventory->items, t->a);
 			*item = (struct ws_store_item){.room = t->room,
@@ -91,16 +77,6 @@ add_entry(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNU
 }
 
 /* ---- uses ---- */
-
-/* The key of an item in `places`: how texts name it. */
-static const char *
-place_of(const struct ws_store_item *item)
-{
-	size_t length = strlen(item->name);
-	return item->room == WS_ROOM_FILES                        ? item->name
-		: item->room == WS_ROOM_TREES && length > TREE_DIGITS ? item->name + length - TREE_DIGITS
-															  : NULL;
-}
 
 /* Calls @a name for each item whose digest is in @a text. */
 static void
@@ -184,9 +160,11 @@ ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t
 	}
 	for (size_t i = 0; i < inventory->items.len; i++) {
 		struct ws_store_item *item = &inventory->items.at[i];
-		const char *place = place_of(item);
-		if (place) {
-			ws_map_put(&t.places, place, item, a);
+		size_t length = strlen(item->name);
+		if (item->room == WS_ROOM_FILES) {
+			ws_map_put(&t.places, item->name, item, a);
+		} else if (item->room == WS_ROOM_TREES && length > TREE_DIGITS) {
+			ws_map_put(&t.places, item->name + length - TREE_DIGITS, item, a);
 		}
 	}
 	read_texts(&t, use_named_items);
@@ -212,18 +190,6 @@ cmp_use(const void *x, const void *y)
 	return strcmp(left->path, right->path);
 }
 
-/* The listing goes first: a tree without it does not exist. */
-static bool
-remove_item(const struct ws_store_item *item, struct ws_arena *a, struct ws_err *err)
-{
-	const char *path = item->path;
-	if (item->room != WS_ROOM_TREES) {
-		return ws_fs_remove(path, err);
-	}
-	path = ws_ends_with(path, LIST) ? ws_arena_copy(a, path, strlen(path) - strlen(LIST)) : path;
-	return ws_fs_remove(ws_arena_printf(a, "%s" LIST, path), err) && ws_fs_remove(path, err);
-}
-
 bool
 ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint64_t most_bytes,
 	struct ws_inventory_gone *gone, struct ws_err *err)
@@ -245,7 +211,13 @@ ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint
 	bool fine = true;
 	for (size_t i = 0; i < inventory->items.len && inventory->bytes > most_bytes && fine; i++) {
 		const struct ws_store_item *item = &inventory->items.at[i];
-		fine = remove_item(item, inventory->a, err);
+		char *path = ws_arena_strdup(inventory->a, item->path);
+		if (item->room == WS_ROOM_TREES) {
+			/* The listing goes first: a tree without it does not exist. */
+			path[strlen(path) - (ws_ends_with(path, LIST) ? strlen(LIST) : 0)] = '\0';
+			fine = ws_fs_remove(ws_arena_printf(inventory->a, "%s" LIST, path), err);
+		}
+		fine = fine && ws_fs_remove(path, err);
 		inventory->bytes -= item->bytes;
 		gone->bytes += item->bytes;
 		gone->count++;
@@ -254,24 +226,6 @@ ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint
 }
 
 /* ---- verifying ---- */
-
-static bool
-is_whole(const struct ws_store *store, const struct ws_store_item *item, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	switch (item->room) {
-	case WS_ROOM_FILES:
-		return ws_cas_verify(store, item->name);
-	case WS_ROOM_RESULTS:
-		return ws_results_get(store, item->name, &text);
-	case WS_ROOM_TREES:
-		return ws_tree_verify(store, item->name, a);
-	case WS_ROOM_GIT: /* git verifies its files */
-	case WS_ROOM_PARTIAL:
-		break;
-	}
-	return true;
-}
 
 bool
 ws_inventory_verify(const struct ws_store *store, const struct ws_inventory *inventory,
@@ -284,10 +238,13 @@ ws_inventory_verify(const struct ws_store *store, const struct ws_inventory *inv
 		}
 		const struct ws_store_item *item = &inventory->items.at[i];
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-		if (!is_whole(store, item, a)) {
-			damaged->count++;
-			damaged->bytes += item->bytes;
-		}
+		WS_AUTO_BUF struct ws_buf text = {0};
+		bool whole = item->room == WS_ROOM_FILES ? ws_cas_verify(store, item->name)
+			: item->room == WS_ROOM_RESULTS      ? ws_results_get(store, item->name, &text)
+			: item->room == WS_ROOM_TREES        ? ws_tree_verify(store, item->name, a)
+												 : true; /* git verifies its files */
+		damaged->count += !whole;
+		damaged->bytes += whole ? 0 : item->bytes;
 	}
 	return ws_store_may_make(store, err);
 }

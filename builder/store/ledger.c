@@ -51,27 +51,22 @@ ws_ledger_open(const char *path, struct ws_err *err)
 	return ledger;
 }
 
-static bool
-add_run(struct ws_sql *sql, const struct ws_ledger_run *run, struct ws_err *err)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-	return ws_sql_run(sql, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)", "tttiiiii",
-		run->unit, run->stage, run->variant, at, (int64_t)run->wall_ms, (int64_t)run->cpu_ms,
-		(int64_t)run->rss_bytes, (int64_t)run->killed);
-}
-
-/* Writes the notes and @a run (may be NULL) in one transaction. */
-static bool
-write_notes(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
+bool
+ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
 {
 	struct ws_sql *sql = ledger->sql;
 	if (!run && !ledger->a) {
 		return true;
 	}
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	bool begun = ws_sql_run(sql, err, "begin immediate", "");
-	bool done = begun && (!run || add_run(sql, run, err));
+	bool done = begun
+		&& (!run
+			|| ws_sql_run(sql, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)", "tttiiiii",
+				run->unit, run->stage, run->variant, at, (int64_t)run->wall_ms,
+				(int64_t)run->cpu_ms, (int64_t)run->rss_bytes, (int64_t)run->killed));
 	for (size_t i = 0; i < ledger->notes.count && done; i++) {
 		const struct ws_map_slot *slot = &ledger->notes.slots[i];
 		const struct note *note = slot->value;
@@ -94,16 +89,10 @@ void
 ws_ledger_close(struct ws_ledger *ledger)
 {
 	if (ledger) {
-		write_notes(ledger, NULL, NULL);
+		ws_ledger_add(ledger, NULL, NULL);
 		ws_sql_close(ledger->sql);
 		free(ledger);
 	}
-}
-
-bool
-ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
-{
-	return write_notes(ledger, run, err);
 }
 
 /* Folds runs, newest first, into one estimate. */
@@ -165,15 +154,6 @@ identity_of(const struct stat *status)
 	};
 }
 
-static bool
-is_settled(const struct identity *id)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	int64_t newest = id->mtime > id->ctime ? id->mtime : id->ctime;
-	return newest / 1000000000 + 2 < now.tv_sec;
-}
-
 void
 ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	const struct ws_digest *digest)
@@ -188,7 +168,7 @@ ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *st
 	}
 	*note = (struct note){identity_of(status), *digest};
 	if (ledger->notes.count >= MOST_NOTES) {
-		write_notes(ledger, NULL, NULL);
+		ws_ledger_add(ledger, NULL, NULL);
 	}
 }
 
@@ -226,8 +206,8 @@ ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_dige
 	if (!ws_digest_file(path, digest, NULL, NULL)) {
 		return false;
 	}
-	struct identity id = identity_of(&status);
-	if (is_settled(&id)) {
+	time_t written_s = status.st_mtim.tv_sec, changed_s = status.st_ctim.tv_sec;
+	if ((written_s > changed_s ? written_s : changed_s) + 2 < time(NULL)) {
 		ws_ledger_note(ledger, path, &status, digest);
 	}
 	return true;

@@ -34,6 +34,7 @@ struct ws_ledger_run {
 struct ws_ledger *ws_ledger_open(const char *path, struct ws_err *err);
 void ws_ledger_close(struct ws_ledger *ledger);
 
+/** Writes @a run (may be NULL) and the notes about files in one transaction. */
 bool ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err);
 
 /**

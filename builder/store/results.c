@@ -44,15 +44,6 @@ read_sum(const char *key, size_t start, struct ws_buf *b)
 	return true;
 }
 
-/* Sets the mtime, which has no other use; once an hour is precise enough. */
-static void
-note_use(const char *path, const struct stat *status)
-{
-	if (status->st_mtime + HOUR_S < ws_clock_wall_s()) {
-		utimensat(AT_FDCWD, path, NULL, 0);
-	}
-}
-
 bool
 ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 {
@@ -66,7 +57,10 @@ ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 	}
 	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, &err)
 		&& read_sum(key, start, b)) {
-		note_use(path, &status);
+		/* The mtime has no other use; once an hour is precise enough. */
+		if (status.st_mtime + HOUR_S < ws_clock_wall_s()) {
+			utimensat(AT_FDCWD, path, NULL, 0);
+		}
 		return true;
 	}
 	ws_buf_cut(b, start);

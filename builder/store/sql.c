@@ -53,21 +53,23 @@ try_open(struct ws_sql *sql, const char *schema)
 		&& sqlite3_exec(sql->db, schema, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* While one process switches a new ledger to WAL, others get SQLITE_BUSY at once, without
- * busy_timeout, since waiting could deadlock. */
-static bool
-open_patiently(struct ws_sql *sql, const char *schema)
+/* After a failure: a damaged database is put aside, and a new one opened. */
+static struct ws_sql *
+open_broken(struct ws_sql *sql, const char *schema, struct ws_err *err)
 {
-	int64_t end_ms = ws_clock_ms() + BUSY_MS;
-	while (!try_open(sql, schema)) {
-		if (!sql->db || sqlite3_errcode(sql->db) != SQLITE_BUSY || ws_clock_ms() >= end_ms) {
-			return false;
-		}
+	int code = sql->db ? sqlite3_errcode(sql->db) : SQLITE_NOMEM;
+	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		sqlite3_close(sql->db);
 		sql->db = NULL;
-		nanosleep(&(struct timespec){0, AGAIN_MS * 1000000L}, NULL);
+		if (rename(sql->path, ws_arena_printf(a, "%s.broken", sql->path)) == 0
+			&& try_open(sql, schema)) {
+			return sql;
+		}
 	}
-	return true;
+	set_sqlite_error(sql, err);
+	ws_sql_close(sql);
+	return NULL;
 }
 
 struct ws_sql *
@@ -77,21 +79,18 @@ ws_sql_open(const char *path, const char *schema, struct ws_err *err)
 	if (!sql || !(sql->path = strdup(path))) {
 		abort();
 	}
-	if (open_patiently(sql, schema)) {
-		return sql;
-	}
-	int code = sql->db ? sqlite3_errcode(sql->db) : SQLITE_NOMEM;
-	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	/* While one process switches a new ledger to WAL, others get SQLITE_BUSY at once, without
+	 * busy_timeout, since waiting could deadlock. */
+	int64_t end_ms = ws_clock_ms() + BUSY_MS;
+	while (!try_open(sql, schema)) {
+		if (!sql->db || sqlite3_errcode(sql->db) != SQLITE_BUSY || ws_clock_ms() >= end_ms) {
+			return open_broken(sql, schema, err);
+		}
 		sqlite3_close(sql->db);
 		sql->db = NULL;
-		if (rename(path, ws_arena_printf(a, "%s.broken", path)) == 0 && try_open(sql, schema)) {
-			return sql;
-		}
+		nanosleep(&(struct timespec){0, AGAIN_MS * 1000000L}, NULL);
 	}
-	set_sqlite_error(sql, err);
-	ws_sql_close(sql);
-	return NULL;
+	return sql;
 }
 
 void
@@ -109,34 +108,27 @@ ws_sql_close(struct ws_sql *sql)
 }
 
 static sqlite3_stmt *
-prepare_statement(struct ws_sql *sql, const char *text, struct ws_err *err)
+bind(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, va_list values)
 {
-	for (size_t i = 0; i < sql->count; i++) {
-		if (strcmp(sql->statements[i].text, text) == 0) {
-			sqlite3_reset(sql->statements[i].prepared);
-			return sql->statements[i].prepared;
-		}
+	size_t at = 0;
+	while (at < sql->count && strcmp(sql->statements[at].text, text) != 0) {
+		at++;
 	}
-	if (sql->count == MOST_STATEMENTS) {
+	if (at == MOST_STATEMENTS) {
 		ws_err_set(err, WS_ERR_INTERNAL, "too many different statements");
 		return NULL;
 	}
-	struct statement *s = &sql->statements[sql->count];
-	if (sqlite3_prepare_v3(sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->prepared, NULL)
+	sqlite3_stmt *s = sql->statements[at].prepared;
+	if (at < sql->count) {
+		sqlite3_reset(s);
+	} else if (sqlite3_prepare_v3(sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL)
 		!= SQLITE_OK) {
 		set_sqlite_error(sql, err);
 		return NULL;
+	} else {
+		sql->statements[sql->count++] = (struct statement){text, s};
 	}
-	s->text = text;
-	sql->count++;
-	return s->prepared;
-}
-
-static sqlite3_stmt *
-bind(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, va_list values)
-{
-	sqlite3_stmt *s = prepare_statement(sql, text, err);
-	for (int i = 0; s && types[i]; i++) {
+	for (int i = 0; types[i]; i++) {
 		if (types[i] == 't') {
 			sqlite3_bind_text(s, i + 1, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
 		} else {

@@ -65,21 +65,6 @@ ws_scratch_drop(struct ws_scratch *s)
 	*s = (struct ws_scratch){.fd = -1};
 }
 
-/* Without locks the age decides. */
-static void
-sweep_one(const char *path)
-{
-	WS_AUTO_FD int fd = -1;
-	struct stat status;
-	if (lstat(path, &status) < 0) {
-		return;
-	}
-	enum hold hold = S_ISDIR(status.st_mode) ? try_lock(path, &fd) : CANNOT;
-	if (hold == HELD || (hold == CANNOT && status.st_mtime + WEEK_S < time(NULL))) {
-		ws_fs_remove(path, NULL);
-	}
-}
-
 void
 ws_scratch_sweep(const char *partial)
 {
@@ -90,8 +75,16 @@ ws_scratch_sweep(const char *partial)
 	WS_AUTO_DIR DIR *dir = opendir(partial);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.') {
-			sweep_one(ws_path_join(a, partial, entry->d_name, NULL));
+		const char *path = ws_path_join(a, partial, entry->d_name, NULL);
+		WS_AUTO_FD int fd = -1;
+		struct stat status;
+		if (entry->d_name[0] == '.' || lstat(path, &status) < 0) {
+			continue;
+		}
+		/* Without locks the age decides. */
+		enum hold hold = S_ISDIR(status.st_mode) ? try_lock(path, &fd) : CANNOT;
+		if (hold == HELD || (hold == CANNOT && status.st_mtime + WEEK_S < time(NULL))) {
+			ws_fs_remove(path, NULL);
 		}
 	}
 }
@@ -149,20 +142,6 @@ ws_store_check(const char *path, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 }
 
-/* True if the folder has only hidden files and lost+found. */
-static bool
-is_vacant(const char *path)
-{
-	WS_AUTO_DIR DIR *dir = opendir(path);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lost+found") != 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* A store without its VERSION, as after a copy, still has its folders. */
 static bool
 has_files(const char *path, struct ws_arena *a)
@@ -171,26 +150,23 @@ has_files(const char *path, struct ws_arena *a)
 		|| ws_fs_is_dir(ws_path_join(a, path, "cas", NULL));
 }
 
-/* A store removes files, so a folder with other files must not become one. */
+/* A store removes files, so a folder with other files than hidden ones and lost+found must not
+ * become one. */
 static bool
 may_become(const char *path, struct ws_arena *a, struct ws_err *err)
 {
+	WS_AUTO_DIR DIR *dir = opendir(path);
+	const struct dirent *entry;
+	bool vacant = true;
+	while (dir && vacant && (entry = readdir(dir))) {
+		vacant = entry->d_name[0] == '.' || strcmp(entry->d_name, "lost+found") == 0;
+	}
 	/* In this order: another process that creates the store writes VERSION first. */
-	if (is_vacant(path) || has_files(path, a)) {
+	if (vacant || has_files(path, a)) {
 		return true;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a store, and it is not empty", path);
 	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
-}
-
-static bool
-check_version(const char *path, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *file = ws_path_join(a, path, "VERSION", NULL);
-	return ws_fs_exists(file) ? ws_store_check(path, err)
-							  : may_become(path, a, err)
-			&& ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
 }
 
 /* In /tmp another user may have created the folder, or a link to one; its contents would be
@@ -281,8 +257,14 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 			LONGEST_PATH);
 		return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 	}
-	if (!check_owner(ws_path_normal(a, path), a, err) || !check_owner(store->path, a, err)
-		|| !check_version(store->path, err)) {
+	const char *version = ws_store_path(store, a, "VERSION");
+	if (!check_owner(ws_path_normal(a, path), a, err) || !check_owner(store->path, a, err)) {
+		return false;
+	}
+	bool fits = ws_fs_exists(version) ? ws_store_check(store->path, err)
+									  : may_become(store->path, a, err)
+			&& ws_fs_write_atomic(version, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+	if (!fits) {
 		return false;
 	}
 	for (size_t i = 0; i < WS_LEN(folders); i++) {

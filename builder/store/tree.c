@@ -92,17 +92,6 @@ ws_tree_list_read(struct ws_str text, struct ws_arena *a, struct ws_tree_entry *
 	return true;
 }
 
-/* ---- trees ---- */
-
-static const struct ws_tree_entry *
-find_exact(const struct ws_tree *tree, const char *path)
-{
-	struct ws_tree_entry wanted = {.path = path};
-	return tree->count
-		? bsearch(&wanted, tree->entries, tree->count, sizeof(*tree->entries), ws_tree_entry_cmp)
-		: NULL;
-}
-
 /* ---- verifying a tree ---- */
 
 /* The properties that show a change of a file or folder. */
@@ -179,36 +168,30 @@ static const struct stat of_a_tree;
 
 /* A tree that is read, and the number of its entries found. */
 struct reading {
-	const struct ws_tree *tree;
+	struct ws_listing listing;
 	size_t seen;
 };
-
-static bool
-is_as_listed(const struct ws_tree_entry *entry, const struct ws_fs_entry *found, struct ws_err *err)
-{
-	char target[4096] = "";
-	struct ws_digest digest;
-	mode_t mode = found->status.st_mode;
-	if (entry->kind == WS_TREE_LINK) {
-		return S_ISLNK(mode)
-			&& (readlink(found->path, target, sizeof(target) - 1) >= 0
-				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", found->path))
-			&& strcmp(target, entry->value) == 0;
-	}
-	return S_ISREG(mode) && ((mode & 0100) != 0) == (entry->kind == WS_TREE_EXECUTABLE)
-		&& ws_digest_file(found->path, &digest, NULL, err) && ws_digest_is(&digest, entry->value);
-}
 
 static bool
 read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 {
 	struct reading *r = self;
-	if (S_ISDIR(found->status.st_mode)) {
+	mode_t mode = found->status.st_mode;
+	if (S_ISDIR(mode)) {
 		return true;
 	}
-	const struct ws_tree_entry *entry = find_exact(r->tree, found->name);
+	const struct ws_tree_entry *entry = ws_listing_at(&r->listing, found->name);
 	r->seen++;
-	return entry && is_as_listed(entry, found, err);
+	if (entry && entry->kind == WS_TREE_LINK) {
+		char target[4096] = "";
+		return S_ISLNK(mode)
+			&& (readlink(found->path, target, sizeof(target) - 1) >= 0
+				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", found->path))
+			&& strcmp(target, entry->value) == 0;
+	}
+	struct ws_digest digest;
+	return entry && S_ISREG(mode) && ((mode & 0100) != 0) == (entry->kind == WS_TREE_EXECUTABLE)
+		&& ws_digest_file(found->path, &digest, NULL, err) && ws_digest_is(&digest, entry->value);
 }
 
 /* Once in a run: compares the status of all files with the last time, or else their bytes with
@@ -225,7 +208,7 @@ is_whole(const struct ws_store *store, const struct ws_tree *tree, struct ws_err
 	}
 	if (!ws_ledger_recall(store->ledger, tree->path, &of_a_tree, &noted)
 		|| !ws_digest_eq(&fingerprint, &noted)) {
-		struct reading r = {.tree = tree};
+		struct reading r = {.listing = ws_tree_listing(tree)};
 		if (!ws_fs_walk(tree->path, read_one, &r, err) || r.seen != tree->count) {
 			return false;
 		}
@@ -268,12 +251,16 @@ read_listing(
 	tree->entries = entries;
 }
 
-static void
-write_listing(const char *list, const struct ws_tree *tree)
+/* Rejects a tree; an unreadable one stays, and then its listing as well. */
+static bool
+reject_tree(
+	const struct ws_store *store, const char *path, const char *list, const struct ws_err *why)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_tree_list_write(tree->entries, tree->count, &text);
-	ws_fs_write_atomic(list, ws_buf_text(&text), text.len, 0444, NULL);
+	ws_store_reject(store, path, why);
+	if (!ws_fs_exists(path)) {
+		ws_fs_remove(list, NULL);
+	}
+	return false;
 }
 
 bool
@@ -292,20 +279,16 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	read_listing(list, a, tree, &sized, &err);
 	if (ws_digest_is(&tree->digest, digest) && is_whole(store, tree, &err)) {
 		if (!sized) {
-			write_listing(list, tree);
+			WS_AUTO_BUF struct ws_buf text = {0};
+			ws_tree_list_write(tree->entries, tree->count, &text);
+			ws_fs_write_atomic(list, ws_buf_text(&text), text.len, 0444, NULL);
 		}
 		ws_used_entries_add_tree(store, tree);
 		return true;
 	}
 	/* A listing with these 16 digits belongs to the folder: another tree was requested. */
 	bool other = strncmp(tree->digest.hex, digest, 16) == 0 && !ws_digest_is(&tree->digest, digest);
-	if (!other) {
-		ws_store_reject(store, path, &err);
-		if (!ws_fs_exists(path)) {
-			ws_fs_remove(list, NULL);
-		}
-	}
-	return false;
+	return !other && reject_tree(store, path, list, &err);
 }
 
 bool
@@ -322,11 +305,7 @@ ws_tree_verify(const struct ws_store *store, const char *folder, struct ws_arena
 		return ws_tree_find(
 			store, ws_arena_copy(a, folder, (size_t)(dash - folder)), listed.digest.hex, a, &tree);
 	}
-	ws_store_reject(store, path, &err);
-	if (!ws_fs_exists(path)) {
-		ws_fs_remove(list, NULL);
-	}
-	return false;
+	return reject_tree(store, path, list, &err);
 }
 
 const struct ws_tree_entry *

@@ -237,17 +237,6 @@ ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err)
 	return ws_fs_walk(b->scratch.path, adopt_one, b, err);
 }
 
-/* A power cut must not leave a listing of empty files. One call for thousands of files. */
-static bool
-sync_folder(const char *path, struct ws_err *err)
-{
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || syncfs(fd) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot sync '%s'", path);
-	}
-	return true;
-}
-
 /* Replaces @a place, which has no listing: debris, or an equal tree of a concurrent run. In one
  * step where the file system can. */
 static bool
@@ -273,34 +262,37 @@ replace_folder(const char *folder, const char *place, struct ws_arena *a, struct
 /* Moves the finished folder into place. The listing comes last: without it, a tree does not
  * exist. */
 static bool
-put_in_place(const struct ws_tree_builder *b, const struct ws_digest *digest,
-	const struct ws_buf *listing, struct ws_err *err)
+put_in_place(const struct ws_tree_builder *b, const struct ws_digest *digest, struct ws_err *err)
 {
-	const char *place =
-		ws_arena_printf(b->a, "%s/trees/%s-%.16s", b->store->path, b->name, digest->hex);
-	const char *list = ws_arena_printf(b->a, "%s.list", place);
-	if (!sync_folder(b->scratch.path, err) || !replace_folder(b->scratch.path, place, b->a, err)) {
+	WS_AUTO_BUF struct ws_buf listing = {0};
+	struct ws_tree tree = {.name = b->name, .entries = b->entries.at, .count = b->entries.len};
+	tree.path = ws_arena_printf(b->a, "%s/trees/%s-%.16s", b->store->path, b->name, digest->hex);
+	/* A power cut must not leave a listing of empty files. One call for thousands of files. */
+	const char *folder = b->scratch.path;
+	WS_AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || syncfs(fd) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot sync '%s'", folder);
+	}
+	if (!replace_folder(folder, tree.path, b->a, err)) {
 		return false;
 	}
-	struct ws_tree tree = {
-		.name = b->name, .path = place, .entries = b->entries.at, .count = b->entries.len};
 	ws_tree_note(b->store, &tree);
-	return ws_fs_write_atomic(list, ws_buf_text(listing), listing->len, 0444, err);
+	ws_tree_list_write(tree.entries, tree.count, &listing);
+	return ws_fs_write_atomic(
+		ws_arena_printf(b->a, "%s.list", tree.path), ws_buf_text(&listing), listing.len, 0444, err);
 }
 
 bool
 ws_tree_commit(
 	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf listing = {0};
 	struct ws_digest digest = ws_tree_digest(b->entries.at, b->entries.len);
-	ws_tree_list_write(b->entries.at, b->entries.len, &listing);
 	/* Another run's tree is used if it is whole. */
-	bool done = ws_tree_find(b->store, b->name, digest.hex, a, tree)
-		|| (put_in_place(b, &digest, &listing, err)
-			&& (ws_tree_find(b->store, b->name, digest.hex, a, tree)
-				|| ws_err_set(
-					err, WS_ERR_IO, "the tree '%s' disappeared when it was made", b->name)));
+	bool done = ws_tree_find(b->store, b->name, digest.hex, a, tree);
+	if (!done && put_in_place(b, &digest, err)) {
+		done = ws_tree_find(b->store, b->name, digest.hex, a, tree)
+			|| ws_err_set(err, WS_ERR_IO, "the tree '%s' disappeared when it was made", b->name);
+	}
 	ws_tree_abandon(b);
 	return done;
 }

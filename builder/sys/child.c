@@ -20,22 +20,8 @@ struct asking {
 	struct ws_stop_watch signals;
 	int out; /* -1: its end was read */
 	struct ws_buf *output;
-	int64_t begun_ms, last_output_ms;
+	int64_t last_output_ms;
 };
-
-/* Passes on whole lines; the rest stays in the buffer. */
-static void
-hand_out_lines(struct asking *k)
-{
-	char *line = k->output->data, *end;
-	while ((end = memchr(line, '\n', k->output->len))) {
-		*end = '\0';
-		k->order->on_line(k->order->self, line);
-		k->output->len -= (size_t)(end + 1 - line);
-		line = end + 1;
-	}
-	memmove(k->output->data, line, k->output->len);
-}
 
 /* False when the output exceeds its limit. */
 static bool
@@ -53,26 +39,19 @@ read_some(struct asking *k, struct ws_err *err)
 	k->last_output_ms = ws_clock_ms();
 	ws_buf_add(k->output, chunk, (size_t)got);
 	if (k->order->on_line) {
-		hand_out_lines(k);
+		/* Pass on whole lines; the rest stays in the buffer. */
+		char *line = k->output->data, *end;
+		while ((end = memchr(line, '\n', k->output->len))) {
+			*end = '\0';
+			k->order->on_line(k->order->self, line);
+			k->output->len -= (size_t)(end + 1 - line);
+			line = end + 1;
+		}
+		memmove(k->output->data, line, k->output->len);
 	}
 	return k->output->len <= k->limits.answer_bytes
 		|| ws_err_set(
 			err, k->kind, "%s printed more than %zu KiB", k->name, k->limits.answer_bytes / 1024);
-}
-
-/* False when a time limit has passed. */
-static bool
-check_time(const struct asking *k, struct ws_err *err)
-{
-	int64_t now_ms = ws_clock_ms();
-	unsigned silence_ms = k->limits.silence_ms;
-	uint64_t timeout_ms = k->limits.timeout_ms;
-	if (timeout_ms && (uint64_t)(now_ms - k->begun_ms) >= timeout_ms) {
-		return ws_err_set(err, k->kind, "%s gave no answer in %ju s", k->name,
-			(uintmax_t)((timeout_ms + 999) / 1000));
-	}
-	return !silence_ms || now_ms - k->last_output_ms < silence_ms
-		|| ws_err_set(err, k->kind, "%s: no answer for %u s", k->name, (silence_ms + 999) / 1000);
 }
 
 /* Runs until the program has ended and its pipe is empty. Its own children may hold the pipe open
@@ -80,14 +59,26 @@ check_time(const struct asking *k, struct ws_err *err)
 static bool
 watch(struct asking *k, int pidfd, struct ws_err *err)
 {
-	k->begun_ms = k->last_output_ms = ws_clock_ms();
+	unsigned silence_ms = k->limits.silence_ms;
+	uint64_t timeout_ms = k->limits.timeout_ms;
+	int64_t begun_ms = ws_clock_ms();
+	k->last_output_ms = begun_ms;
 	for (;;) {
 		struct pollfd wait[] = {{.fd = k->out, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 		if (poll(wait, WS_LEN(wait), TICK_MS) < 0) {
 			continue;
 		}
-		if (!ws_stop_watch_check(&k->signals, err) || !check_time(k, err)) {
+		if (!ws_stop_watch_check(&k->signals, err)) {
 			return false;
+		}
+		int64_t now_ms = ws_clock_ms();
+		if (timeout_ms && (uint64_t)(now_ms - begun_ms) >= timeout_ms) {
+			return ws_err_set(err, k->kind, "%s gave no answer in %ju s", k->name,
+				(uintmax_t)((timeout_ms + 999) / 1000));
+		}
+		if (silence_ms && now_ms - k->last_output_ms >= silence_ms) {
+			return ws_err_set(
+				err, k->kind, "%s: no answer for %u s", k->name, (silence_ms + 999) / 1000);
 		}
 		if (wait[0].revents && !read_some(k, err)) {
 			return false;
@@ -96,21 +87,6 @@ watch(struct asking *k, int pidfd, struct ws_err *err)
 			return true;
 		}
 	}
-}
-
-/* ---- the end ---- */
-
-/* Takes over "error: ..." of our own program, with the kind of its exit code. */
-static bool
-fail_own_error(const struct asking *k, int code, struct ws_err *err)
-{
-	static const char sign[] = "error: ";
-	const char *line = strstr(ws_buf_text(k->output), sign);
-	if (!k->order->order || !line) {
-		return ws_err_set(err, k->kind, "%s exited with %d", k->name, code);
-	}
-	line += strlen(sign);
-	return ws_err_set(err, ws_err_kind_of(code), "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 static bool
@@ -128,16 +104,30 @@ conclude(const struct asking *k, const struct ws_exit *end, struct ws_err *err)
 		return ws_err_set(err, k->kind, "%s takes more than %ju MiB of memory", k->name,
 			(uintmax_t)(k->limits.memory_bytes >> 20));
 	}
-	return end->code == 0 || fail_own_error(k, end->code, err);
+	if (end->code == 0) {
+		return true;
+	}
+	/* Take over "error: ..." of our own program, with the kind of its exit code. */
+	static const char sign[] = "error: ";
+	const char *line = strstr(ws_buf_text(k->output), sign);
+	if (!k->order->order || !line) {
+		return ws_err_set(err, k->kind, "%s exited with %d", k->name, end->code);
+	}
+	line += strlen(sign);
+	return ws_err_set(err, ws_err_kind_of(end->code), "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* ---- the beginning ---- */
-
 static bool
-start(struct asking *k, int writer, struct ws_child *child, struct ws_err *err)
+run(struct asking *k, struct ws_err *err)
 {
 	static const char *const plain[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", NULL};
 	const struct ws_child_order *order = k->order;
+	struct ws_child child;
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot make a pipe");
+	}
+	WS_AUTO_FD int reader = ends[0];
 	const struct ws_spawn spawn = {
 		.program = order->argv[0],
 		.argv = order->argv,
@@ -145,22 +135,10 @@ start(struct asking *k, int writer, struct ws_child *child, struct ws_err *err)
 		.dir = order->dir ? order->dir : "/",
 		.limits = k->limits,
 		.in = -1,
-		.out = writer,
-		.err = order->with_stderr || order->order ? writer : -1,
+		.out = ends[1],
+		.err = order->with_stderr || order->order ? ends[1] : -1,
 	};
-	return ws_spawn_start(&spawn, child, err);
-}
-
-static bool
-run(struct asking *k, struct ws_err *err)
-{
-	struct ws_child child;
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) < 0) {
-		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot make a pipe");
-	}
-	WS_AUTO_FD int reader = ends[0];
-	bool started = start(k, ends[1], &child, err);
+	bool started = ws_spawn_start(&spawn, &child, err);
 	close(ends[1]);
 	if (!started) {
 		return false;

@@ -9,15 +9,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* The holder may remove the file before it releases the lock: then our lock is on no file. */
-static bool
-is_still_there(int file, const char *path)
-{
-	struct stat ours, there;
-	return fstat(file, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino
-		&& ours.st_dev == there.st_dev;
-}
-
 enum ws_flock_result
 ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 {
@@ -30,7 +21,10 @@ ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 		return WS_FLOCK_FAILED;
 	}
 	if (flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) {
-		if (!is_still_there(file, path)) {
+		/* The holder may remove the file before it releases the lock: then ours is on no file. */
+		struct stat ours, there;
+		if (fstat(file, &ours) < 0 || stat(path, &there) < 0 || ours.st_ino != there.st_ino
+			|| ours.st_dev != there.st_dev) {
 			return WS_FLOCK_BUSY;
 		}
 		*fd = ws_take_fd(&file);

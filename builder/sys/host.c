@@ -73,28 +73,6 @@ group_of(const struct ws_host *host, const char *controller, struct ws_arena *a)
 	return NULL;
 }
 
-/* Calls @a look for our group's folder and each one above it that exists. */
-static void
-for_each_group(struct ws_host *host, const char *mount, const char *group, struct ws_arena *a,
-	void (*look)(struct ws_host *host, const char *folder, struct ws_arena *a))
-{
-	char *path = ws_arena_printf(a, "%s%s%s", host->root, mount, group);
-	size_t top = strlen(host->root) + strlen(mount);
-	for (;;) {
-		size_t len = strlen(path);
-		while (len > top && path[len - 1] == '/') {
-			path[--len] = '\0';
-		}
-		if (ws_fs_is_dir(path)) {
-			look(host, ws_arena_strdup(a, path), a);
-		}
-		if (len <= top) {
-			return;
-		}
-		*strrchr(path, '/') = '\0';
-	}
-}
-
 static void
 tighten_memory(struct ws_host *host, const char *folder, bool v2, struct ws_arena *a)
 {
@@ -144,14 +122,6 @@ look_v1_cpu(struct ws_host *host, const char *folder, struct ws_arena *a)
 	tighten_cores(host, quota_us, period_us == UINT64_MAX ? 0 : period_us);
 }
 
-static unsigned
-count_cores(void)
-{
-	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return count > 0 ? (unsigned)count : 1;
-}
-
 /* NAME=value or NAME="value" of os-release(5). */
 static const char *
 release_field(const char *text, const char *name, struct ws_arena *a)
@@ -174,17 +144,35 @@ release_field(const char *text, const char *name, struct ws_arena *a)
 struct ws_host
 ws_host_read(const char *root, struct ws_arena *a)
 {
-	struct ws_host host = {.root = ws_arena_strdup(a, root), .cores = count_cores()};
+	static const struct {
+		const char *controller, *mount;
+		void (*look)(struct ws_host *host, const char *folder, struct ws_arena *a);
+	} groups[] = {{NULL, "/sys/fs/cgroup", look_v2},
+		{"memory", "/sys/fs/cgroup/memory", look_v1_memory},
+		{"cpu", "/sys/fs/cgroup/cpu", look_v1_cpu}};
+	struct ws_host host = {.root = ws_arena_strdup(a, root), .cores = 1};
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) {
+		host.cores = (unsigned)CPU_COUNT(&set);
+	}
 	host.memory_bytes = meminfo_bytes(&host, "MemTotal", a);
-	const char *group = group_of(&host, NULL, a);
-	if (group) {
-		for_each_group(&host, "/sys/fs/cgroup", group, a, look_v2);
-	}
-	if ((group = group_of(&host, "memory", a))) {
-		for_each_group(&host, "/sys/fs/cgroup/memory", group, a, look_v1_memory);
-	}
-	if ((group = group_of(&host, "cpu", a))) {
-		for_each_group(&host, "/sys/fs/cgroup/cpu", group, a, look_v1_cpu);
+	for (size_t i = 0; i < WS_LEN(groups); i++) {
+		/* Our group's folder, and each one above it that exists. */
+		const char *group = group_of(&host, groups[i].controller, a);
+		const char *top = ws_arena_printf(a, "%s%s", root, groups[i].mount);
+		char *path = ws_arena_printf(a, "%s%s", top, group ? group : "");
+		for (size_t len = SIZE_MAX; group && len > strlen(top);) {
+			len = strlen(path);
+			while (len > strlen(top) && path[len - 1] == '/') {
+				path[--len] = '\0';
+			}
+			if (ws_fs_is_dir(path)) {
+				groups[i].look(&host, ws_arena_strdup(a, path), a);
+			}
+			if (len > strlen(top)) {
+				*strrchr(path, '/') = '\0';
+			}
+		}
 	}
 	const char *release = read_text(root, "/etc/os-release", a);
 	host.distribution = release_field(release, "ID", a);
@@ -193,36 +181,26 @@ ws_host_read(const char *root, struct ws_arena *a)
 	return host;
 }
 
-/* Bytes that the control group has left: its limit less its use. Page cache that can be dropped
- * does not count as use. */
-static uint64_t
-group_left_bytes(const struct ws_host *host, struct ws_arena *a)
-{
-	const char *folder = host->memory_group;
-	uint64_t used =
-		read_limit(folder, host->group_is_v2 ? "memory.current" : "memory.usage_in_bytes", a);
-	if (used == UINT64_MAX) {
-		return UINT64_MAX;
-	}
-	uint64_t cache = 0;
-	const char *stat = read_text(folder, "/memory.stat", a);
-	if (stat) {
-		find_field(stat, host->group_is_v2 ? "inactive_file" : "total_inactive_file", &cache);
-	}
-	used = used > cache ? used - cache : 0;
-	return host->memory_bytes > used ? host->memory_bytes - used : 0;
-}
-
 uint64_t
 ws_host_available_bytes(const struct ws_host *host)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	uint64_t available = meminfo_bytes(host, "MemAvailable", a);
-	if (host->memory_group) {
-		uint64_t left = group_left_bytes(host, a);
-		available = left < available ? left : available;
+	uint64_t available = meminfo_bytes(host, "MemAvailable", a), cache = 0;
+	const char *folder = host->memory_group;
+	bool v2 = host->group_is_v2;
+	uint64_t used = folder ? read_limit(folder, v2 ? "memory.current" : "memory.usage_in_bytes", a)
+						   : UINT64_MAX;
+	if (used == UINT64_MAX) {
+		return available;
 	}
-	return available;
+	/* Page cache that can be dropped does not count as use. */
+	const char *stat = read_text(folder, "/memory.stat", a);
+	if (stat) {
+		find_field(stat, v2 ? "inactive_file" : "total_inactive_file", &cache);
+	}
+	used = used > cache ? used - cache : 0;
+	uint64_t left = host->memory_bytes > used ? host->memory_bytes - used : 0;
+	return left < available ? left : available;
 }
 
 /* ---- distributions ---- */

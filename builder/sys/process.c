@@ -55,6 +55,15 @@ age_s(const char *root, uint64_t started)
 	return ws_str_to_u64(ws_str_cut(&rest, '.'), &up) && up > at ? up - at : 0;
 }
 
+static void
+make_printable(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+		text[i] = c == '\0' ? ' ' : c < ' ' || c >= 0x7f ? '?' : text[i];
+	}
+}
+
 /* The words with blanks between them. */
 static const char *
 command_of(const char *root, unsigned pid, struct ws_arena *a)
@@ -64,22 +73,8 @@ command_of(const char *root, unsigned pid, struct ws_arena *a)
 		return "";
 	}
 	ws_buf_cut(&text, COMMAND_MOST);
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.data[i];
-		text.data[i] = c == '\0'                                 ? ' '
-			: (unsigned char)c < ' ' || (unsigned char)c >= 0x7f ? '?'
-																 : c;
-	}
+	make_printable(text.data, text.len);
 	return ws_str_copy(ws_str_trim(ws_buf_str(&text)), a);
-}
-
-static const char *
-program_of(const char *root, unsigned pid, struct ws_arena *a)
-{
-	char target[4096];
-	const char *path = ws_arena_printf(a, "%s/proc/%u/exe", root, pid);
-	ssize_t len = readlink(path, target, sizeof(target));
-	return len > 0 && (size_t)len < sizeof(target) ? ws_arena_copy(a, target, (size_t)len) : NULL;
 }
 
 /* "root:x:0:0:..." */
@@ -112,8 +107,12 @@ ws_process_look(const char *root, unsigned pid, struct ws_arena *a, struct ws_pr
 	if (!read_stat(root, pid, fields)) {
 		return false;
 	}
+	char program[4096];
+	const char *link = ws_arena_printf(a, "%s/proc/%u/exe", root, pid);
+	ssize_t len = readlink(link, program, sizeof(program));
+	bool known = len > 0 && (size_t)len < sizeof(program);
 	*process = (struct ws_process){
-		.program = program_of(root, pid, a),
+		.program = known ? ws_arena_copy(a, program, (size_t)len) : NULL,
 		.command = command_of(root, pid, a),
 		.user = user_of(root, pid, a),
 		.age_s = age_s(root, fields[FIELD_STARTED]),
@@ -123,35 +122,6 @@ ws_process_look(const char *root, unsigned pid, struct ws_arena *a, struct ws_pr
 }
 
 /* ---- which processes hold the memory ---- */
-
-/* "size resident shared ...", in pages. */
-static uint64_t
-resident_bytes(const char *root, unsigned pid, struct ws_buf *text)
-{
-	uint64_t pages;
-	if (!read_file(root, pid, "statm", text)) {
-		return 0;
-	}
-	struct ws_str rest = ws_buf_str(text);
-	ws_str_cut(&rest, ' ');
-	return ws_str_to_u64(ws_str_cut(&rest, ' '), &pages) && pages < UINT64_MAX >> 20
-		? pages * (uint64_t)sysconf(_SC_PAGESIZE)
-		: 0;
-}
-
-/* A process sets its own name, which may hold any bytes. */
-static const char *
-name_of(const char *root, unsigned pid, struct ws_buf *text, struct ws_arena *a)
-{
-	if (!read_file(root, pid, "comm", text)) {
-		return "?";
-	}
-	char *name = ws_str_copy(ws_str_trim(ws_buf_str(text)), a);
-	for (char *c = name; *c; c++) {
-		*c = (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f ? '?' : *c;
-	}
-	return name;
-}
 
 size_t
 ws_holders_find(const char *root, struct ws_arena *a, struct ws_holder *top, size_t most)
@@ -165,7 +135,14 @@ ws_holders_find(const char *root, struct ws_arena *a, struct ws_holder *top, siz
 		if (!ws_str_to_u64(ws_str_of(entry->d_name), &pid) || pid > INT32_MAX) {
 			continue;
 		}
-		uint64_t bytes = resident_bytes(root, (unsigned)pid, &text);
+		uint64_t pages = 0;
+		struct ws_str rest = {0}; /* "size resident shared ...", in pages */
+		if (read_file(root, (unsigned)pid, "statm", &text)) {
+			rest = ws_buf_str(&text);
+		}
+		ws_str_cut(&rest, ' ');
+		bool known = ws_str_to_u64(ws_str_cut(&rest, ' '), &pages) && pages < UINT64_MAX >> 20;
+		uint64_t bytes = known ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 		size_t at = count;
 		while (at > 0 && top[at - 1].rss_bytes < bytes) {
 			at--;
@@ -178,7 +155,11 @@ ws_holders_find(const char *root, struct ws_arena *a, struct ws_holder *top, siz
 		top[at] = (struct ws_holder){(pid_t)pid, NULL, bytes};
 	}
 	for (size_t i = 0; i < count; i++) {
-		top[i].name = name_of(root, (unsigned)top[i].pid, &text, a);
+		/* A process sets its own name, which may hold any bytes. */
+		bool named = read_file(root, (unsigned)top[i].pid, "comm", &text);
+		struct ws_str name = ws_str_trim(ws_buf_str(&text));
+		make_printable((char *)(uintptr_t)name.s, name.n);
+		top[i].name = named ? ws_str_copy(name, a) : "?";
 	}
 	return count;
 }

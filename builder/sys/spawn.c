@@ -143,24 +143,20 @@ read_small(const char *path, char *text, size_t size)
 	text[got > 0 ? got : 0] = '\0';
 }
 
-static uint64_t
-resident_bytes(pid_t pid)
-{
-	char path[64], text[128];
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	read_small(path, text, sizeof(text));
-	const char *second = strchr(text, ' '); /* "size resident shared ...", in pages: proc(5) */
-	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 /* Compilers are single-threaded trees a few deep; the depth bound only stops a fork bomb. */
 static uint64_t
 tree_bytes(pid_t pid, unsigned depth)
 {
 	char path[64], text[4096];
+	uint64_t sum = 0;
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	read_small(path, text, sizeof(text));
+	const char *second = strchr(text, ' '); /* "size resident shared ...", in pages: proc(5) */
+	if (second) {
+		sum = strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+	}
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
 	read_small(path, text, sizeof(text));
-	uint64_t sum = resident_bytes(pid);
 	for (char *next = text; *next && depth < 16;) {
 		char *end;
 		long child = strtol(next, &end, 10);
@@ -222,31 +218,21 @@ ws_limit_raise(int resource, uint64_t least, uint64_t wanted)
 
 /* ---- sweeping ---- */
 
-static bool
-works_below(const char *pid, const char *dir)
-{
-	char path[64], folder[PATH_MAX];
-	snprintf(path, sizeof(path), "/proc/%.20s/cwd", pid);
-	ssize_t len = readlink(path, folder, sizeof(folder) - 1);
-	if (len < 0) {
-		return false;
-	}
-	folder[len] = '\0';
-	size_t below = strlen(dir);
-	return strncmp(folder, dir, below) == 0
-		&& (folder[below] == '/' || folder[below] == '\0'
-			|| strcmp(folder + below, " (deleted)") == 0);
-}
-
 static unsigned
 sweep_once(const char *dir)
 {
 	WS_AUTO_DIR DIR *proc = opendir("/proc");
 	unsigned found = 0;
+	size_t below = strlen(dir);
 	const struct dirent *entry;
 	while (proc && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
-		if (pid > 1 && pid != getpid() && works_below(entry->d_name, dir)) {
+		char path[64], folder[PATH_MAX] = "";
+		snprintf(path, sizeof(path), "/proc/%.20s/cwd", entry->d_name);
+		if (pid > 1 && pid != getpid() && readlink(path, folder, sizeof(folder) - 1) > 0
+			&& strncmp(folder, dir, below) == 0
+			&& (folder[below] == '/' || folder[below] == '\0'
+				|| strcmp(folder + below, " (deleted)") == 0)) {
 			kill(pid, SIGKILL);
 			found++;
 		}
