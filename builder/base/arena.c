@@ -24,27 +24,6 @@ ws_out_of_memory(void)
 	_exit(WS_EXIT_NO_MEMORY);
 }
 
-static struct block *
-add_block(struct ws_arena *a, size_t at_least)
-{
-	size_t size = a->last ? a->last->size * 2 : FIRST_BLOCK;
-	if (size > LARGEST_BLOCK) {
-		size = LARGEST_BLOCK;
-	}
-	if (size < at_least) {
-		size = at_least;
-	}
-	struct block *b = malloc(sizeof(*b) + size);
-	if (!b) {
-		ws_out_of_memory();
-	}
-	b->before = a->last;
-	b->size = size;
-	b->used = 0;
-	a->last = b;
-	return b;
-}
-
 struct ws_arena *
 ws_arena_make(void)
 {
@@ -74,7 +53,15 @@ ws_arena_alloc(struct ws_arena *a, size_t size)
 	size_t rounded = (size + ALIGNMENT) & ~(ALIGNMENT - 1);
 	struct block *b = a->last;
 	if (!b || b->size - b->used < rounded) {
-		b = add_block(a, rounded);
+		size_t next = b ? b->size * 2 : FIRST_BLOCK;
+		next = next > LARGEST_BLOCK ? LARGEST_BLOCK : next;
+		next = next < rounded ? rounded : next;
+		b = malloc(sizeof(*b) + next);
+		if (!b) {
+			ws_out_of_memory();
+		}
+		*b = (struct block){.before = a->last, .size = next};
+		a->last = b;
 	}
 	void *memory = b->bytes + b->used;
 	b->used += rounded;
@@ -143,22 +130,16 @@ ws_arena_rewind(struct ws_arena *a, struct ws_arena_mark mark)
 
 /* ---- maps: FNV-1a and linear probing, at most half full ---- */
 
-static uint64_t
-hash_of(const char *key)
-{
-	uint64_t hash = 14695981039346656037u; /* FNV-1a, 64 bit */
-	for (const unsigned char *c = (const unsigned char *)key; *c; c++) {
-		hash = (hash ^ *c) * 1099511628211u;
-	}
-	return hash;
-}
-
 /* The place of @a key in the table: holding it, or empty. */
 static uint32_t *
 find_place(const struct ws_map *map, const char *key)
 {
 	size_t mask = map->table_size - 1;
-	for (size_t i = hash_of(key) & mask;; i = (i + 1) & mask) {
+	uint64_t hash = 14695981039346656037u; /* FNV-1a, 64 bit */
+	for (const unsigned char *c = (const unsigned char *)key; *c; c++) {
+		hash = (hash ^ *c) * 1099511628211u;
+	}
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
 		uint32_t *place = &map->table[i];
 		if (*place == 0 || strcmp(map->slots[*place - 1].key, key) == 0) {
 			return place;
@@ -176,30 +157,22 @@ ws_map_get(const struct ws_map *map, const char *key)
 	return place ? (void *)(uintptr_t)map->slots[place - 1].value : NULL;
 }
 
-static void
-grow(struct ws_map *map, struct ws_arena *a)
-{
-	if (map->count < map->cap) {
-		return;
-	}
-	size_t cap = map->cap ? map->cap * 2 : 16;
-	struct ws_map_slot *slots = WS_NEW_N(a, struct ws_map_slot, cap);
-	if (map->count > 0) {
-		memcpy(slots, map->slots, map->count * sizeof(*slots));
-	}
-	map->slots = slots;
-	map->cap = cap;
-	map->table_size = cap * 2;
-	map->table = WS_NEW_N(a, uint32_t, map->table_size);
-	for (size_t i = 0; i < map->count; i++) {
-		*find_place(map, slots[i].key) = (uint32_t)i + 1;
-	}
-}
-
 void
 ws_map_put(struct ws_map *map, const char *key, const void *value, struct ws_arena *a)
 {
-	grow(map, a);
+	if (map->count == map->cap) {
+		size_t cap = map->cap ? map->cap * 2 : 16;
+		struct ws_map_slot *slots = WS_NEW_N(a, struct ws_map_slot, cap);
+		if (map->count > 0) {
+			memcpy(slots, map->slots, map->count * sizeof(*slots));
+		}
+		*map = (struct ws_map){.slots = slots, .count = map->count, .cap = cap};
+		map->table_size = cap * 2;
+		map->table = WS_NEW_N(a, uint32_t, map->table_size);
+		for (size_t i = 0; i < map->count; i++) {
+			*find_place(map, slots[i].key) = (uint32_t)i + 1;
+		}
+	}
 	uint32_t *place = find_place(map, key);
 	if (*place == 0) {
 		map->slots[map->count].key = key;

@@ -6,15 +6,6 @@
 #include <errno.h>
 
 static bool
-is_unchanged(const struct ws_file_source *file)
-{
-	struct stat now;
-	return fstat(file->fd, &now) == 0 && now.st_size == file->opened.st_size
-		&& now.st_mtim.tv_sec == file->opened.st_mtim.tv_sec
-		&& now.st_mtim.tv_nsec == file->opened.st_mtim.tv_nsec;
-}
-
-static bool
 read_span(const struct ws_file_source *file, const struct ws_span *span, struct ws_err *err)
 {
 	const char *path = file->source.name;
@@ -55,7 +46,11 @@ read_spans(
 			return false;
 		}
 	}
-	if (!is_unchanged(file)) {
+	struct stat now;
+	const struct stat *then = &file->opened;
+	if (fstat(file->fd, &now) < 0 || now.st_size != then->st_size
+		|| now.st_mtim.tv_sec != then->st_mtim.tv_sec
+		|| now.st_mtim.tv_nsec != then->st_mtim.tv_nsec) {
 		return ws_err_set(err, WS_ERR_IO, "'%s' changed while it was read", self->name);
 	}
 	return true;

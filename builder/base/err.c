@@ -150,29 +150,6 @@ ws_err_has_cure(const struct ws_err *err)
 	return err->cure[0] || err->cure_count > 0;
 }
 
-/* The line that holds an offset, and where in it the offset is. */
-struct spot {
-	size_t start, len; /* the line, without CR and LF at its end */
-	unsigned line;
-};
-
-static struct spot
-find_spot(const char *text, size_t offset)
-{
-	struct spot at = {0, 0, 1};
-	for (size_t i = 0; i < offset && text[i]; i++) {
-		if (text[i] == '\n') {
-			at.line++;
-			at.start = i + 1;
-		}
-	}
-	at.len = strcspn(text + at.start, "\n");
-	if (at.len > 0 && text[at.start + at.len - 1] == '\r') {
-		at.len--;
-	}
-	return at;
-}
-
 /* The most of @n bytes that does not end within a character. */
 static size_t
 whole(const char *text, size_t n)
@@ -187,17 +164,6 @@ whole(const char *text, size_t n)
 		end += len;
 	}
 	return end;
-}
-
-static unsigned
-count_characters(const char *text, size_t n)
-{
-	unsigned count = 0;
-	for (size_t i = 0; i < n; count++) {
-		size_t len = ws_utf8_len(text + i, n - i);
-		i += len ? len : 1;
-	}
-	return count;
 }
 
 /* "user:password@" as in a URL, in a line that is shown: stars in its place, as wide. A password
@@ -223,45 +189,59 @@ hide_logins(char *line)
 	}
 }
 
-bool
-ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset, size_t len)
+/* Shows a line: the fault is at byte @before of it. A long line is shown from a little before the
+ * fault, whole characters only. */
+static void
+put_excerpt(struct ws_err *err, unsigned number, const char *text, size_t before, size_t len)
 {
-	if (!err) {
-		return false;
-	}
-	struct spot at = find_spot(text, offset);
-	WS_AUTO_FREE char *start = strndup(text + at.start, at.len);
-	if (!start) {
-		abort();
-	}
-	hide_logins(start);
-	size_t before = offset - at.start;
-	err->place[0] = '\0';
-	append(err->place, sizeof(err->place), "%s:%u:%u", file, at.line,
-		count_characters(start, before) + 1);
-
-	/* A long line is shown from a little before the fault, whole characters only. */
-	size_t skip = before > 60 ? before - 40 : 0;
-	skip = whole(start, skip < at.len ? skip : at.len);
-	size_t shown = whole(start + skip, at.len - skip > 100 ? 100 : at.len - skip);
+	size_t n = strlen(text), skip = before > 60 ? before - 40 : 0;
+	skip = whole(text, skip < n ? skip : n);
+	size_t shown = whole(text + skip, n - skip > 100 ? 100 : n - skip);
 	/* Tabs become single blanks so that the caret stands below what it means. */
 	char line[104];
 	for (size_t i = 0; i < shown; i++) {
-		char c = start[skip + i];
+		char c = text[skip + i];
 		line[i] = (unsigned char)c < ' ' ? ' ' : c;
 	}
 	line[shown] = '\0';
 	before = before - skip < shown ? before - skip : shown;
-	size_t marked = len < shown - before ? len : shown - before;
-	unsigned width = ws_utf8_columns(line + before, marked);
+	unsigned width = ws_utf8_columns(line + before, len < shown - before ? len : shown - before);
 	err->excerpt[0] = '\0';
-	append(err->excerpt, sizeof(err->excerpt), "%5u | %s%s\n", at.line, skip ? "..." : "", line);
+	append(err->excerpt, sizeof(err->excerpt), "%5u | %s%s\n", number, skip ? "..." : "", line);
 	append(err->excerpt, sizeof(err->excerpt), "      | %s%*s^", skip ? "   " : "",
 		(int)ws_utf8_columns(line, before), "");
 	for (unsigned i = 1; i < width; i++) {
 		append(err->excerpt, sizeof(err->excerpt), "~");
 	}
 	append(err->excerpt, sizeof(err->excerpt), "\n");
+}
+
+bool
+ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset, size_t len)
+{
+	if (!err) {
+		return false;
+	}
+	unsigned number = 1, column = 1;
+	size_t start = 0;
+	for (size_t i = 0; i < offset && text[i]; i++) {
+		number += text[i] == '\n';
+		start = text[i] == '\n' ? i + 1 : start;
+	}
+	size_t end = start + strcspn(text + start, "\n"), before = offset - start;
+	end -= end > start && text[end - 1] == '\r';
+	WS_AUTO_FREE char *line = strndup(text + start, end - start);
+	if (!line) {
+		abort();
+	}
+	hide_logins(line);
+	for (size_t i = 0; i < before; column++) {
+		size_t step = ws_utf8_len(line + i, before - i);
+		i += step ? step : 1;
+	}
+	err->place[0] = '\0';
+	append(err->place, sizeof(err->place), "%s:%u:%u", file, number, column);
+	put_excerpt(err, number, line, before, len);
 	return false;
 }
 

@@ -166,19 +166,6 @@ ws_fs_copy_atomic(
 	return ws_fs_part_land(out, part, to, mode, copied, err);
 }
 
-/* Process numbers of other containers and hosts mean nothing here. So the file must be old as
- * well: writing one takes seconds. */
-static bool
-is_left_behind(const char *path)
-{
-	const char *name = ws_path_base(path);
-	const char *part = name[0] == '.' ? strstr(name, PART) : NULL;
-	long pid = part ? strtol(part + strlen(PART), NULL, 10) : 0;
-	struct stat status;
-	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH && lstat(path, &status) == 0
-		&& status.st_mtime + PART_AGE_S < time(NULL);
-}
-
 void
 ws_fs_remove_parts(const char *folder)
 {
@@ -187,7 +174,13 @@ ws_fs_remove_parts(const char *folder)
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		const char *path = ws_path_join(a, folder, entry->d_name, NULL);
-		if (is_left_behind(path)) {
+		const char *part = entry->d_name[0] == '.' ? strstr(entry->d_name, PART) : NULL;
+		long pid = part ? strtol(part + strlen(PART), NULL, 10) : 0;
+		struct stat status;
+		/* Process numbers of other containers and hosts mean nothing here. So the file must be old
+		 * as well: writing one takes seconds. */
+		if (pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH && lstat(path, &status) == 0
+			&& status.st_mtime + PART_AGE_S < time(NULL)) {
 			unlink(path);
 		}
 	}

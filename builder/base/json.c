@@ -88,40 +88,31 @@ expected(const struct scan *s, const char *what)
 
 /* ---- tokens ---- */
 
-/* At a '/': moves over one comment. */
-static bool
-skip_comment(struct scan *s)
-{
-	const char *text = s->doc->text + s->at;
-	const char *end = text + strcspn(text, "\n");
-	if (text[1] != '/') {
-		if (text[1] != '*') {
-			return fail(s, s->at, 1, "expected '//' or '/*', found a single '/'");
-		}
-		end = strstr(text + 2, "*/");
-		if (!end) {
-			return fail(s, s->at, 2, "comment is not closed");
-		}
-		end += 2;
-	}
-	if (!s->relaxed) {
-		return fail(s, s->at, (size_t)(end - text), "comment where plain JSON is wanted");
-	}
-	s->at += (size_t)(end - text);
-	return true;
-}
-
+/* Moves over white space and comments. */
 static bool
 skip_space(struct scan *s)
 {
 	for (;;) {
 		s->at += strspn(s->doc->text + s->at, " \t\r\n");
-		if (peek(s) != '/') {
+		const char *text = s->doc->text + s->at;
+		if (*text != '/') {
 			return true;
 		}
-		if (!skip_comment(s)) {
-			return false;
+		const char *end = text + strcspn(text, "\n");
+		if (text[1] != '/' && text[1] != '*') {
+			return fail(s, s->at, 1, "expected '//' or '/*', found a single '/'");
 		}
+		if (text[1] == '*') {
+			end = strstr(text + 2, "*/");
+			if (!end) {
+				return fail(s, s->at, 2, "comment is not closed");
+			}
+			end += 2;
+		}
+		if (!s->relaxed) {
+			return fail(s, s->at, (size_t)(end - text), "comment where plain JSON is wanted");
+		}
+		s->at += (size_t)(end - text);
 	}
 }
 
@@ -180,27 +171,12 @@ escape_len(const struct scan *s, size_t at)
 	return 0;
 }
 
-static char *
-put_utf8(char *out, uint32_t code)
-{
-	if (code < 0x80) {
-		*out++ = (char)code;
-		return out;
-	}
-	unsigned more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-	*out++ = (char)(lead[more] | code >> (6 * more));
-	while (more-- > 0) {
-		*out++ = (char)(0x80 | (code >> (6 * more) & 0x3f));
-	}
-	return out;
-}
-
 /* The text between two quotes, whose escapes are right. */
 static const char *
 decode(const char *in, size_t len, struct ws_arena *a)
 {
 	static const char names[] = "bfnrt", values[] = "\b\f\n\r\t";
+	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
 	char *text = ws_arena_alloc(a, len + 1), *out = text;
 	for (const char *end = in + len; in < end;) {
 		if (*in != '\\') {
@@ -216,7 +192,11 @@ decode(const char *in, size_t len, struct ws_arena *a)
 				code = 0x10000 + ((code - 0xd800) << 10) + ((uint32_t)hex4(in + 2) - 0xdc00);
 				in += 6;
 			}
-			out = put_utf8(out, code);
+			unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+			*out++ = (char)(lead[more] | code >> (6 * more));
+			while (more-- > 0) {
+				*out++ = (char)(0x80 | (code >> (6 * more) & 0x3f));
+			}
 		}
 	}
 	return text;
@@ -253,40 +233,26 @@ digits_at(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* By the grammar alone; 0 when it is none. */
-static size_t
-match_number(const char *text)
-{
-	const char *p = text + (*text == '-');
-	size_t whole = digits_at(p);
-	if (whole == 0 || (whole > 1 && *p == '0')) {
-		return 0;
-	}
-	p += whole;
-	if (*p == '.') {
-		size_t fraction = digits_at(p + 1);
-		p += fraction + 1;
-		if (fraction == 0) {
-			return 0;
-		}
-	}
-	if (*p == 'e' || *p == 'E') {
-		p += 1 + (p[1] == '+' || p[1] == '-');
-		size_t exponent = digits_at(p);
-		p += exponent;
-		if (exponent == 0) {
-			return 0;
-		}
-	}
-	return (size_t)(p - text);
-}
-
 static bool
 scan_number(struct scan *s, const char **value)
 {
-	const char *text = s->doc->text + s->at;
-	size_t len = match_number(text), word = word_len(text);
-	if (len != word) {
+	const char *text = s->doc->text + s->at, *p = text + (*text == '-');
+	size_t digits = digits_at(p), word = word_len(text);
+	bool good = digits > 0 && (digits == 1 || *p != '0');
+	p += digits;
+	if (good && *p == '.') {
+		digits = digits_at(p + 1);
+		good = digits > 0;
+		p += digits + 1;
+	}
+	if (good && (*p == 'e' || *p == 'E')) {
+		p += 1 + (p[1] == '+' || p[1] == '-');
+		digits = digits_at(p);
+		good = digits > 0;
+		p += digits;
+	}
+	size_t len = (size_t)(p - text);
+	if (!good || len != word) {
 		fail(s, s->at, word, "'%.*s' is not a number", SHOWN(word), text);
 		return ws_err_cure(s->err, "write \"%.*s\" in quotes if it is a text", SHOWN(word), text);
 	}
@@ -334,23 +300,6 @@ scan_word(struct scan *s, struct ws_json *value)
 
 static bool scan_value(struct scan *s, struct ws_json *value);
 
-static bool
-scan_key(struct scan *s, struct ws_json *member, bool first)
-{
-	if (peek(s) != '"') {
-		return expected(s, first ? "a key in double quotes or '}'" : "a key in double quotes");
-	}
-	member->key_offset = s->at;
-	if (!scan_string(s, &member->key) || !skip_space(s)) {
-		return false;
-	}
-	if (peek(s) != ':') {
-		return expected(s, "':' after the key");
-	}
-	s->at++;
-	return skip_space(s);
-}
-
 /* After a member: over a comma, or to the closing bracket. */
 static bool
 scan_separator(struct scan *s, char closer)
@@ -384,8 +333,19 @@ scan_members(struct scan *s, struct ws_json *value)
 	}
 	while (peek(s) != closer) {
 		struct ws_json *member = WS_NEW(s->a, struct ws_json);
-		if ((object && !scan_key(s, member, value->count == 0)) || !scan_value(s, member)
-			|| !scan_separator(s, closer)) {
+		if (object && peek(s) != '"') {
+			return expected(
+				s, value->count ? "a key in double quotes" : "a key in double quotes or '}'");
+		}
+		member->key_offset = object ? s->at : 0;
+		if (object && (!scan_string(s, &member->key) || !skip_space(s))) {
+			return false;
+		}
+		if (object && peek(s) != ':') {
+			return expected(s, "':' after the key");
+		}
+		s->at += object;
+		if (!skip_space(s) || !scan_value(s, member) || !scan_separator(s, closer)) {
 			return false;
 		}
 		*link = member;
@@ -444,25 +404,6 @@ scan_value(struct scan *s, struct ws_json *value)
 }
 
 /* ---- a text ---- */
-
-/* Only UTF-8 without NUL: afterwards '\0' means the end, and messages may quote the text. */
-static bool
-check_bytes(const struct scan *s)
-{
-	const struct ws_json_doc *doc = s->doc;
-	for (size_t at = 0; at < doc->len;) {
-		size_t len = ws_utf8_len(doc->text + at, doc->len - at);
-		unsigned char c = (unsigned char)doc->text[at];
-		if (len == 0) {
-			return fail(s, at, 1, "byte 0x%02x is not UTF-8", c);
-		}
-		if (c == '\0') {
-			return fail(s, at, 1, "NUL byte");
-		}
-		at += len;
-	}
-	return true;
-}
 
 static int
 cmp_keys(const void *x, const void *y)
@@ -524,8 +465,19 @@ static bool
 parse(struct ws_json_doc *doc, enum ws_json_flags flags, struct ws_arena *a, struct ws_err *err)
 {
 	struct scan s = {.doc = doc, .relaxed = flags & WS_JSON_RELAXED, .a = a, .err = err};
+	/* Only UTF-8 without NUL: afterwards '\0' means the end, and messages may quote the text. */
+	for (size_t at = 0, len; at < doc->len; at += len) {
+		len = ws_utf8_len(doc->text + at, doc->len - at);
+		unsigned char c = (unsigned char)doc->text[at];
+		if (len == 0) {
+			return fail(&s, at, 1, "byte 0x%02x is not UTF-8", c);
+		}
+		if (c == '\0') {
+			return fail(&s, at, 1, "NUL byte");
+		}
+	}
 	doc->root = WS_NEW(a, struct ws_json);
-	if (!check_bytes(&s) || !skip_space(&s) || !scan_value(&s, doc->root) || !skip_space(&s)) {
+	if (!skip_space(&s) || !scan_value(&s, doc->root) || !skip_space(&s)) {
 		return false;
 	}
 	return peek(&s) == '\0' ? check_keys(doc, doc->root, err) : expected(&s, "the end of the text");
@@ -578,28 +530,18 @@ ws_json_find(const struct ws_json *object, const char *key)
 	return NULL;
 }
 
-static const struct ws_json *
-find_child(const struct ws_json *value, struct ws_str name)
-{
-	uint64_t left;
-	bool list = value->kind == WS_JSON_ARRAY && ws_str_to_u64(name, &left);
-	if (!list && value->kind != WS_JSON_OBJECT) {
-		return NULL;
-	}
-	for (WS_JSON_EACH(child, value)) {
-		if (list ? left-- == 0 : ws_str_is(name, child->key)) {
-			return child;
-		}
-	}
-	return NULL;
-}
-
 const struct ws_json *
 ws_json_at(const struct ws_json *value, const char *path)
 {
 	struct ws_str rest = ws_str_of(path);
 	while (value && rest.s) {
-		const struct ws_json *child = find_child(value, ws_str_cut(&rest, '/'));
+		struct ws_str name = ws_str_cut(&rest, '/');
+		uint64_t left = UINT64_MAX;
+		bool list = value->kind == WS_JSON_ARRAY && ws_str_to_u64(name, &left);
+		const struct ws_json *child = list || value->kind == WS_JSON_OBJECT ? value->first : NULL;
+		while (child && (list ? left-- > 0 : !ws_str_is(name, child->key))) {
+			child = child->next;
+		}
 		if (!child) {
 			break;
 		}
@@ -620,17 +562,6 @@ ws_json_is_true(const struct ws_json *object, const char *key)
 {
 	const struct ws_json *value = ws_json_find(object, key);
 	return value && value->kind == WS_JSON_BOOL && value->truth;
-}
-
-const char *const *
-ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count)
-{
-	const char **texts = WS_NEW_N(a, const char *, list ? list->count : 0);
-	*count = 0;
-	for (WS_JSON_EACH(item, list)) {
-		texts[(*count)++] = item->text;
-	}
-	return texts;
 }
 
 bool

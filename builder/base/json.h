@@ -86,9 +86,6 @@ const char *ws_json_text(const struct ws_json *object, const char *key);
 /** The BOOL member @a key is true. */
 bool ws_json_is_true(const struct ws_json *object, const char *key);
 
-/** The texts of @a list (may be NULL), in order. They live with the document, the array in @a a. */
-const char *const *ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count);
-
 /** The NUMBER member @a key as an unsigned integer; false for any other value. */
 bool ws_json_u64(const struct ws_json *object, const char *key, uint64_t *value);
 
@@ -103,7 +100,6 @@ bool ws_json_err_key(const struct ws_json_doc *doc, const struct ws_json *value,
 
 /* ---- writing ---- */
 
-struct ws_json;
 struct ws_json_writer;
 
 enum ws_json_layout {

@@ -10,8 +10,8 @@ ws_tree_entry_cmp(const void *x, const void *y)
 	return strcmp(left->path, right->path);
 }
 
-static const struct ws_tree_entry *
-find_exact(const struct ws_listing *listing, const char *path)
+const struct ws_tree_entry *
+ws_listing_at(const struct ws_listing *listing, const char *path)
 {
 	struct ws_tree_entry wanted = {.path = path};
 	return listing->count ? bsearch(&wanted, listing->entries, listing->count,
@@ -26,7 +26,7 @@ follow_one(const struct ws_listing *listing, const char *path, struct ws_arena *
 	for (const char *end = path; *end;) {
 		end += strcspn(end, "/");
 		const char *part = ws_arena_copy(a, path, (size_t)(end - path));
-		const struct ws_tree_entry *entry = find_exact(listing, part);
+		const struct ws_tree_entry *entry = ws_listing_at(listing, part);
 		if (entry && entry->kind == WS_TREE_LINK) {
 			return ws_path_normal(
 				a, ws_arena_printf(a, "%s/%s%s", ws_path_dir(a, part), entry->value, end));
@@ -39,20 +39,13 @@ follow_one(const struct ws_listing *listing, const char *path, struct ws_arena *
 const struct ws_tree_entry *
 ws_listing_find(const struct ws_listing *listing, const char *path)
 {
-	const struct ws_tree_entry *found = find_exact(listing, path);
-	if (found && found->kind != WS_TREE_LINK) {
-		return found;
-	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (unsigned depth = 0; depth < 8; depth++) {
-		path = follow_one(listing, path, a);
-		if (!path) {
-			return NULL;
-		}
-		found = find_exact(listing, path);
+	for (unsigned depth = 0; path && depth <= 8; depth++) {
+		const struct ws_tree_entry *found = ws_listing_at(listing, path);
 		if (found && found->kind != WS_TREE_LINK) {
 			return found;
 		}
+		path = follow_one(listing, path, a);
 	}
 	return NULL;
 }
@@ -75,7 +68,7 @@ ws_listing_is_folder(const struct ws_listing *listing, const char *path)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	for (unsigned depth = 0; path && depth < 8; depth++) {
-		if (find_exact(listing, path)) {
+		if (ws_listing_at(listing, path)) {
 			return false;
 		}
 		if (ws_listing_has_folder(listing, path)) {

@@ -32,6 +32,9 @@ struct ws_listing {
 /** qsort/bsearch comparison of entries by path. */
 int ws_tree_entry_cmp(const void *x, const void *y);
 
+/** The entry at exactly @a path; NULL when the tree has none. */
+const struct ws_tree_entry *ws_listing_at(const struct ws_listing *listing, const char *path);
+
 /** The file at @a path, after following links; NULL when the tree has none. */
 const struct ws_tree_entry *ws_listing_find(const struct ws_listing *listing, const char *path);
 

@@ -7,13 +7,6 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-static unsigned
-columns_of(int fd)
-{
-	struct winsize size;
-	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 struct ws_out
 ws_out_standard(const struct ws_user_env *env)
 {
@@ -25,7 +18,9 @@ ws_out_standard(const struct ws_user_env *env)
 		const char *term = ws_user_env_get(env, "TERM");
 		out.redraws = term && strcmp(term, "dumb") != 0;
 		out.color = out.redraws && !ws_user_env_get(env, "NO_COLOR");
-		out.width = out.columns ? out.columns : columns_of(STDERR_FILENO);
+		struct winsize size;
+		bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+		out.width = out.columns ? out.columns : known ? size.ws_col : 80;
 	}
 	return out;
 }

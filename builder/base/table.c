@@ -19,12 +19,6 @@ TYPE(json, const struct ws_json *, WS_KIND_JSON, "a value", "values");
 
 /* ---- values in memory ---- */
 
-static const struct ws_table *
-table_of(const struct ws_field *f)
-{
-	return f->table ? f->table : f->type->table;
-}
-
 static size_t
 count_items(const struct ws_field *f, const void *record)
 {
@@ -46,19 +40,7 @@ static const void *
 item_at(const struct ws_field *f, const void *record, size_t i)
 {
 	const char *items = *(const char *const *)(const void *)((const char *)record + f->at);
-	return items + i * (f->size ? f->size : f->type->size);
-}
-
-static uint64_t
-unsigned_at(const struct ws_field *f, const void *value)
-{
-	return f->type->size == sizeof(uint64_t) ? *(const uint64_t *)value : *(const unsigned *)value;
-}
-
-static int64_t
-signed_at(const struct ws_field *f, const void *value)
-{
-	return f->type->size == sizeof(int64_t) ? *(const int64_t *)value : *(const int *)value;
+	return items + i * ws_field_size(f);
 }
 
 /* The text of a value that is a string in JSON; NULL: it is empty. */
@@ -75,48 +57,33 @@ string_at(const struct ws_field *f, const void *value, struct ws_arena *a)
 	return empty ? NULL : text;
 }
 
-static bool is_empty(const struct ws_field *f, const void *record);
-
-static bool
-is_empty_value(const struct ws_field *f, const void *value)
-{
-	const struct ws_table *table = table_of(f);
-	switch (f->type->kind) {
-	case WS_KIND_BOOL:
-		return !*(const bool *)value;
-	case WS_KIND_UNSIGNED:
-		return unsigned_at(f, value) == 0;
-	case WS_KIND_SIGNED:
-		return signed_at(f, value) == 0;
-	case WS_KIND_JSON:
-		return !*(const struct ws_json *const *)value;
-	case WS_KIND_OBJECT:
-		for (size_t i = 0; i < table->count; i++) {
-			if (!is_empty(&table->fields[i], value)) {
-				return false;
-			}
-		}
-		return true;
-	case WS_KIND_OTHER:
-	case WS_KIND_TEXT:
-	case WS_KIND_DIGEST:
-	case WS_KIND_WORD:
-	case WS_KIND_FIXED:
-		break;
-	}
-	WS_AUTO_ARENA struct ws_arena *a = f->type->kind == WS_KIND_OTHER ? ws_arena_make() : NULL;
-	return !string_at(f, value, a);
-}
-
-/* A pointer to an object is empty when it is NULL. */
+/* A pointer to an object is empty when it is NULL, an object when all its members are. */
 static bool
 is_empty(const struct ws_field *f, const void *record)
 {
+	static const uint64_t zero;
+	enum ws_value_kind kind = f->type->kind;
 	if (f->flags & WS_FIELD_LIST) {
 		return count_items(f, record) == 0;
 	}
 	const void *value = value_at(f, record);
-	return f->flags & WS_FIELD_POINTER ? !value : is_empty_value(f, value);
+	if (f->flags & WS_FIELD_POINTER || !value) {
+		return !value;
+	}
+	if (kind == WS_KIND_OBJECT) {
+		const struct ws_table *table = ws_field_table(f);
+		size_t i = 0;
+		while (i < table->count && is_empty(&table->fields[i], value)) {
+			i++;
+		}
+		return i == table->count;
+	}
+	if (kind == WS_KIND_BOOL || kind == WS_KIND_UNSIGNED || kind == WS_KIND_SIGNED
+		|| kind == WS_KIND_JSON) {
+		return memcmp(value, &zero, f->type->size) == 0;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = kind == WS_KIND_OTHER ? ws_arena_make() : NULL;
+	return !string_at(f, value, a);
 }
 
 /* ---- JSON ---- */
@@ -124,45 +91,22 @@ is_empty(const struct ws_field *f, const void *record)
 static void
 write_value(struct ws_json_writer *w, const char *key, const struct ws_field *f, const void *value)
 {
-	switch (f->type->kind) {
-	case WS_KIND_BOOL:
+	bool wide = f->type->size == sizeof(uint64_t);
+	enum ws_value_kind kind = f->type->kind;
+	if (kind == WS_KIND_BOOL) {
 		ws_json_add_bool(w, key, *(const bool *)value);
-		return;
-	case WS_KIND_UNSIGNED:
-		ws_json_add_u64(w, key, unsigned_at(f, value));
-		return;
-	case WS_KIND_SIGNED:
-		ws_json_add_i64(w, key, signed_at(f, value));
-		return;
-	case WS_KIND_JSON:
+	} else if (kind == WS_KIND_UNSIGNED) {
+		ws_json_add_u64(w, key, wide ? *(const uint64_t *)value : *(const unsigned *)value);
+	} else if (kind == WS_KIND_SIGNED) {
+		ws_json_add_i64(w, key, wide ? *(const int64_t *)value : *(const int *)value);
+	} else if (kind == WS_KIND_JSON) {
 		ws_json_add_copy(w, key, *(const struct ws_json *const *)value);
-		return;
-	case WS_KIND_OBJECT:
-		ws_table_write(w, key, table_of(f), value);
-		return;
-	case WS_KIND_OTHER:
-	case WS_KIND_TEXT:
-	case WS_KIND_DIGEST:
-	case WS_KIND_WORD:
-	case WS_KIND_FIXED:
-		break;
+	} else if (kind == WS_KIND_OBJECT) {
+		ws_table_write(w, key, ws_field_table(f), value);
+	} else {
+		WS_AUTO_ARENA struct ws_arena *a = kind == WS_KIND_OTHER ? ws_arena_make() : NULL;
+		ws_json_add_text(w, key, string_at(f, value, a));
 	}
-	WS_AUTO_ARENA struct ws_arena *a = f->type->kind == WS_KIND_OTHER ? ws_arena_make() : NULL;
-	ws_json_add_text(w, key, string_at(f, value, a));
-}
-
-/* An object with a key for each item. */
-static void
-write_map(struct ws_json_writer *w, const struct ws_field *f, const void *record)
-{
-	const struct ws_field *pair = table_of(f)->fields;
-	ws_json_open_object(w, f->key);
-	for (size_t i = 0; i < count_items(f, record); i++) {
-		const void *item = item_at(f, record, i);
-		const char *key = *(const char *const *)value_at(&pair[0], item);
-		write_value(w, key, &pair[1], value_at(&pair[1], item));
-	}
-	ws_json_close(w);
 }
 
 static void
@@ -173,7 +117,15 @@ write_field(struct ws_json_writer *w, const struct ws_field *f, const void *reco
 	if (empty && f->flags & WS_FIELD_NULL) {
 		ws_json_add_null(w, f->key);
 	} else if (!empty && f->flags & WS_FIELD_MAP) {
-		write_map(w, f, record);
+		/* An object with a key for each item. */
+		const struct ws_field *pair = ws_field_table(f)->fields;
+		ws_json_open_object(w, f->key);
+		for (size_t i = 0; i < count_items(f, record); i++) {
+			const void *item = item_at(f, record, i);
+			const char *key = *(const char *const *)value_at(&pair[0], item);
+			write_value(w, key, &pair[1], value_at(&pair[1], item));
+		}
+		ws_json_close(w);
 	} else if (!empty && f->flags & WS_FIELD_LIST) {
 		ws_json_open_list(w, f->key);
 		for (size_t i = 0; i < count_items(f, record); i++) {

@@ -211,6 +211,20 @@ extern const struct ws_type ws_value_text, ws_value_digest, ws_value_bool, ws_va
 		meaning, .count_at = offsetof(owner, counter), .table = &(its_table), \
 		.size = sizeof(*((owner *)0)->member))
 
+/** The table of an object; NULL for other types. */
+static inline const struct ws_table *
+ws_field_table(const struct ws_field *f)
+{
+	return f->table ? f->table : f->type->table;
+}
+
+/** Bytes of one item of a list. */
+static inline size_t
+ws_field_size(const struct ws_field *f)
+{
+	return f->size ? f->size : f->type->size;
+}
+
 /* ---- reading ---- */
 
 /**

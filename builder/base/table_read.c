@@ -63,24 +63,6 @@ ws_word_read(struct ws_reader *r, const struct ws_json *value, const char *name,
 	return ws_err_cure(r->err, "one of: %s", ws_join(words, count, ", ", r->a));
 }
 
-static bool
-fail_unknown(struct ws_reader *r, const struct ws_json *member, const struct ws_table *table)
-{
-	const char **words = WS_NEW_N(r->a, const char *, table->count);
-	size_t count = 0;
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->fields[i].key[0] != '$') {
-			words[count++] = table->fields[i].key;
-		}
-	}
-	ws_json_err_key(r->doc, member, r->err, "unknown key '%s' in %s", member->key, table->what);
-	const char *near = ws_suggest(member->key, words, count);
-	if (near) {
-		ws_err_cure(r->err, "did you mean \"%s\"?", near);
-	}
-	return ws_err_cure(r->err, "keys here: %s", ws_join(words, count, ", ", r->a));
-}
-
 static int
 cmp_texts(const void *x, const void *y)
 {
@@ -220,7 +202,7 @@ read_plain(struct ws_reader *r, const struct ws_field *f, const struct ws_json *
 static bool
 read_value(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
 {
-	const struct ws_table *table = f->table ? f->table : f->type->table;
+	const struct ws_table *table = ws_field_table(f);
 	if (value->kind == WS_JSON_NULL && f->flags & WS_FIELD_NULL) {
 		return true;
 	}
@@ -232,12 +214,6 @@ read_value(struct ws_reader *r, const struct ws_field *f, const struct ws_json *
 	return f->type->read ? f->type->read(r, value, into)
 		: table          ? ws_object_read(r, value, table, into)
 						 : read_plain(r, f, value, into);
-}
-
-static size_t
-item_size(const struct ws_field *f)
-{
-	return f->size ? f->size : f->type->size;
 }
 
 static void
@@ -264,10 +240,11 @@ read_list(
 		item = value->first;
 	}
 	bool good = true;
-	char *items = ws_arena_alloc(r->a, count * item_size(field));
+	size_t size = ws_field_size(field);
+	char *items = ws_arena_alloc(r->a, count * size);
 	for (size_t i = 0; i < count; i++, item = item->next) {
 		r->key = field->key;
-		if (!read_value(r, field, item, items + i * item_size(field))) {
+		if (!read_value(r, field, item, items + i * size)) {
 			if (!goes_on(r)) {
 				return false;
 			}
@@ -282,16 +259,16 @@ read_list(
 static bool
 read_map(struct ws_reader *r, const struct ws_field *field, const struct ws_json *value, void *into)
 {
-	const struct ws_field *pair = (field->table ? field->table : field->type->table)->fields;
-	size_t count = 0;
+	const struct ws_field *pair = ws_field_table(field)->fields;
+	size_t count = 0, size = ws_field_size(field);
 	if (!ws_expect(r, value, WS_JSON_OBJECT,
 			field->example ? ws_arena_printf(r->a, "an object like %s", field->example)
 						   : "an object")) {
 		return false;
 	}
-	char *items = ws_arena_alloc(r->a, value->count * item_size(field));
+	char *items = ws_arena_alloc(r->a, value->count * size);
 	for (WS_JSON_EACH(member, value)) {
-		char *item = items + count++ * item_size(field);
+		char *item = items + count++ * size;
 		memcpy(item + pair[0].at, &member->key, sizeof(member->key));
 		r->key = member->key;
 		if (!read_value(r, &pair[1], member, item + pair[1].at)) {
@@ -306,6 +283,8 @@ static bool
 read_member(
 	struct ws_reader *r, const struct ws_table *table, const struct ws_json *member, void *into)
 {
+	const char **words = WS_NEW_N(r->a, const char *, r->lenient ? 0 : table->count);
+	size_t count = 0;
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ws_field *field = &table->fields[i];
 		if (strcmp(field->key, member->key) == 0) {
@@ -315,30 +294,19 @@ read_member(
 				? read_list(r, field, member, into)
 				: read_value(r, field, member, (char *)into + field->at);
 		}
+		if (!r->lenient && field->key[0] != '$') {
+			words[count++] = field->key;
+		}
 	}
-	return r->lenient || fail_unknown(r, member, table);
-}
-
-static bool
-check_required(struct ws_reader *r, const struct ws_json *object, const struct ws_table *table)
-{
-	bool good = true;
-	for (size_t i = 0; i < table->count; i++) {
-		const struct ws_field *field = &table->fields[i];
-		if (!(field->flags & WS_FIELD_REQUIRED) || ws_json_find(object, field->key)) {
-			continue;
-		}
-		ws_json_err(r->doc, object, r->err, "%s needs '%s'",
-			table->what ? table->what : "the object", field->key);
-		if (field->example) {
-			ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example);
-		}
-		if (!goes_on(r)) {
-			return false;
-		}
-		good = false;
+	if (r->lenient) {
+		return true;
 	}
-	return good;
+	ws_json_err_key(r->doc, member, r->err, "unknown key '%s' in %s", member->key, table->what);
+	const char *near = ws_suggest(member->key, words, count);
+	if (near) {
+		ws_err_cure(r->err, "did you mean \"%s\"?", near);
+	}
+	return ws_err_cure(r->err, "keys here: %s", ws_join(words, count, ", ", r->a));
 }
 
 bool
@@ -359,7 +327,22 @@ ws_object_read(
 		}
 	}
 	r->key = outer;
-	return check_required(r, value, table) && good;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ws_field *field = &table->fields[i];
+		if (!(field->flags & WS_FIELD_REQUIRED) || ws_json_find(value, field->key)) {
+			continue;
+		}
+		ws_json_err(r->doc, value, r->err, "%s needs '%s'",
+			table->what ? table->what : "the object", field->key);
+		if (field->example) {
+			ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example);
+		}
+		if (!goes_on(r)) {
+			return false;
+		}
+		good = false;
+	}
+	return good;
 }
 
 bool

@@ -267,11 +267,8 @@ ws_buf_put_quoted(struct ws_buf *b, const char *word)
 	}
 	ws_buf_putc(b, '\'');
 	for (; *word; word++) {
-		if (*word == '\'') {
-			ws_buf_puts(b, "'\\''");
-		} else {
-			ws_buf_putc(b, *word);
-		}
+		ws_buf_puts(b, *word == '\'' ? "'\\'" : "");
+		ws_buf_putc(b, *word);
 	}
 	ws_buf_putc(b, '\'');
 }
@@ -338,19 +335,8 @@ ws_utf8_len(const char *s, size_t n)
 	return len;
 }
 
-static uint32_t
-decode(const char *s, size_t len)
-{
-	static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	uint32_t code = (unsigned char)s[0] & lead[len];
-	for (size_t i = 1; i < len; i++) {
-		code = code << 6 | ((unsigned char)s[i] & 0x3f);
-	}
-	return code;
-}
-
-static unsigned
-columns_of(uint32_t code)
+unsigned
+ws_utf8_columns(const char *s, size_t n)
 {
 	static const struct {
 		uint32_t first, last;
@@ -359,33 +345,26 @@ columns_of(uint32_t code)
 		{0x2e80, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
 		{0xfe30, 0xfe6f, 2}, {0xff01, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
 		{0x1f900, 0x1faff, 2}, {0x20000, 0x3fffd, 2}};
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
-		if (code >= ranges[i].first && code <= ranges[i].last) {
-			return ranges[i].columns;
-		}
-	}
-	return 1;
-}
-
-unsigned
-ws_utf8_columns(const char *s, size_t n)
-{
-	unsigned columns = 0;
+	static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	unsigned sum = 0;
 	while (n > 0) {
 		size_t len = ws_utf8_len(s, n);
-		columns += len ? columns_of(decode(s, len)) : 1;
+		uint32_t code = (unsigned char)s[0] & lead[len];
+		unsigned columns = 1;
+		for (size_t i = 1; i < len; i++) {
+			code = code << 6 | ((unsigned char)s[i] & 0x3f);
+		}
+		for (size_t i = 0; i < WS_LEN(ranges); i++) {
+			if (code >= ranges[i].first && code <= ranges[i].last) {
+				columns = ranges[i].columns;
+			}
+		}
+		sum += columns;
 		len = len ? len : 1;
 		s += len;
 		n -= len;
 	}
-	return columns;
-}
-
-static bool
-is_control(const char *s)
-{
-	unsigned char c = (unsigned char)s[0];
-	return c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
+	return sum;
 }
 
 /* U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
@@ -407,7 +386,10 @@ ws_utf8_make_plain(char *text, bool lines)
 	char *end = text;
 	for (size_t left = strlen(text); left > 0;) {
 		size_t len = ws_utf8_len(text, left);
-		if ((len == 0 || is_control(text) || turns_text(text, len))
+		unsigned char c = (unsigned char)text[0];
+		bool control =
+			c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0); /* C0, C1 */
+		if ((len == 0 || control || turns_text(text, len))
 			&& !(lines && (*text == '\n' || *text == '\t'))) {
 			*end++ = '?';
 		} else {
@@ -426,16 +408,14 @@ void
 ws_fields_add(struct ws_buf *text, const char *kind, const char *value)
 {
 	if (value) {
-		ws_buf_printf(text, "%s %s", kind, value);
-		ws_buf_putc(text, '\0');
+		ws_buf_printf(text, "%s %s%c", kind, value, '\0');
 	}
 }
 
 void
 ws_fields_add_pair(struct ws_buf *text, const char *kind, const char *first, const char *second)
 {
-	ws_buf_printf(text, "%s %s %s", kind, first, second);
-	ws_buf_putc(text, '\0');
+	ws_buf_printf(text, "%s %s %s%c", kind, first, second, '\0');
 }
 
 void
@@ -449,8 +429,7 @@ ws_fields_add_all(struct ws_buf *text, const char *kind, const char *const *valu
 void
 ws_fields_add_number(struct ws_buf *text, const char *kind, uint64_t number)
 {
-	ws_buf_printf(text, "%s %llu", kind, (unsigned long long)number);
-	ws_buf_putc(text, '\0');
+	ws_buf_printf(text, "%s %ju%c", kind, (uintmax_t)number, '\0');
 }
 
 bool
@@ -487,13 +466,6 @@ ws_fields_cut(const char *pair, struct ws_arena *a, const char **first, const ch
 #define LONGEST 64
 
 static unsigned
-least(unsigned x, unsigned y, unsigned z)
-{
-	unsigned low = x < y ? x : y;
-	return low < z ? low : z;
-}
-
-static unsigned
 distance(const char *x, size_t n, const char *y, size_t m)
 {
 	unsigned rows[3][LONGEST + 1];
@@ -505,7 +477,8 @@ distance(const char *x, size_t n, const char *y, size_t m)
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
 			unsigned differs = ws_lower(x[i - 1]) != ws_lower(y[j - 1]);
-			row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + differs);
+			unsigned shorter = last[j] < row[j - 1] ? last[j] + 1 : row[j - 1] + 1;
+			row[j] = last[j - 1] + differs < shorter ? last[j - 1] + differs : shorter;
 			if (i > 1 && j > 1 && ws_lower(x[i - 1]) == ws_lower(y[j - 2])
 				&& ws_lower(x[i - 2]) == ws_lower(y[j - 1]) && before[j - 2] + 1 < row[j]) {
 				row[j] = before[j - 2] + 1;
