@@ -196,7 +196,7 @@ write_new(const char *path, mode_t mode, BIO *bio, struct ws_err *err)
 	if (fd < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
 	}
-	if (write(fd, text, (size_t)len) != len || fsync(fd) < 0) {
+	if (!ws_fs_write_all(fd, text, (size_t)len) || fsync(fd) < 0) {
 		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
 		unlink(path);
 		return false;

@@ -1,4 +1,4 @@
-/* fs.c - paths as text, reading, removing, walking. fs_write.c writes. */
+/* fs.c - paths as text, reading, removing, walking. fs_write.c writes whole files. */
 #include "base/fs.h"
 
 #include <errno.h>
@@ -266,6 +266,24 @@ bool
 ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err)
 {
 	return ws_fs_read_at_most(path, SIZE_MAX / 8, b, err);
+}
+
+bool
+ws_fs_write_all(int fd, const void *bytes, size_t len)
+{
+	const char *next = bytes;
+	while (len > 0) {
+		ssize_t put = write(fd, next, len);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put < 0) {
+			return false;
+		}
+		next += put;
+		len -= (size_t)put;
+	}
+	return true;
 }
 
 static int

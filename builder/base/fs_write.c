@@ -15,24 +15,6 @@
 #define PART_AGE_S ((time_t)3600)
 
 bool
-ws_fs_write_all(int fd, const void *bytes, size_t len)
-{
-	const char *next = bytes;
-	while (len > 0) {
-		ssize_t put = write(fd, next, len);
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put < 0) {
-			return false;
-		}
-		next += put;
-		len -= (size_t)put;
-	}
-	return true;
-}
-
-bool
 ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
 {
 	WS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);

@@ -4,7 +4,9 @@
 #include "base/crypto.h"
 #include "base/fs.h"
 
-#include <sys/stat.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 WS_TEST(a_signature_holds_for_its_key_and_bytes_alone)
 {
@@ -48,4 +50,21 @@ WS_TEST(keys_are_not_written_over_nor_shared)
 	assert_non_null(strstr(err.text, "may be read by others"));
 	assert_null(ws_sign_key_read_public(path, &err));
 	assert_non_null(strstr(err.text, "is not a public key"));
+}
+
+WS_TEST(a_key_that_is_cut_off_is_an_error_with_its_reason)
+{
+	struct ws_err err = {0};
+	const char *path = ws_path_join(a, ws_test_dir(a), "key", NULL);
+	struct rlimit before, small;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){.rlim_cur = 50, .rlim_max = before.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	errno = 0;
+	bool made = ws_sign_key_make(path, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_false(made);
+	assert_int_equal(err.os, EFBIG);
+	assert_false(ws_fs_exists(path));
 }
