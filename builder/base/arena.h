@@ -55,11 +55,7 @@ void ws_arena_rewind(struct ws_arena *a, struct ws_arena_mark mark);
 #define WS_NEW(a, type) ((type *)ws_arena_alloc((a), sizeof(type)))
 #define WS_NEW_N(a, type, n) ((type *)ws_arena_alloc((a), sizeof(type) * (n)))
 
-static inline void
-ws_auto_arena(struct ws_arena *const *a)
-{
-	ws_arena_drop(*a);
-}
+WS_RELEASED_BY(ws_auto_arena, struct ws_arena, ws_arena_drop)
 
 /** `WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();`: a job's or a test's arena. */
 #define WS_AUTO_ARENA __attribute__((cleanup(ws_auto_arena)))

@@ -29,21 +29,17 @@ ws_auto_close(const int *fd)
 	}
 }
 
-static inline void
-ws_auto_fclose(FILE *const *file)
-{
-	if (*file) {
-		fclose(*file);
+/** Defines the function of a cleanup attribute: `release(*held)`, unless it is NULL. */
+#define WS_RELEASED_BY(name, type, release) \
+	static inline void name(type *const *held) \
+	{ \
+		if (*held) { \
+			release(*held); \
+		} \
 	}
-}
 
-static inline void
-ws_auto_closedir(DIR *const *dir)
-{
-	if (*dir) {
-		closedir(*dir);
-	}
-}
+WS_RELEASED_BY(ws_auto_fclose, FILE, fclose)
+WS_RELEASED_BY(ws_auto_closedir, DIR, closedir)
 
 static inline void
 ws_auto_free(void *memory)

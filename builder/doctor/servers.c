@@ -54,9 +54,9 @@ measure(struct asking *asking, uint64_t *median_us)
 	int64_t took[ASKED];
 	bool answered = asking->ask(asking);
 	for (int i = 0; i < ASKED && answered; i++) {
-		int64_t began = ws_clock_us();
+		int64_t began = ws_clock_ns(CLOCK_MONOTONIC);
 		answered = asking->ask(asking);
-		took[i] = ws_clock_us() - began;
+		took[i] = (ws_clock_ns(CLOCK_MONOTONIC) - began) / 1000;
 	}
 	if (answered) {
 		qsort(took, ASKED, sizeof(took[0]), compare);

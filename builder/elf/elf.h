@@ -123,11 +123,7 @@ const char *ws_machine_of(const void *head, size_t len, struct ws_arena *a);
 /** The name that other libraries use: DT_SONAME, else the last part of the path. */
 const char *ws_elf_library_name(const struct ws_elf *elf);
 
-static inline void
-ws_auto_elf(struct ws_elf *const *elf)
-{
-	ws_elf_close(*elf);
-}
+WS_RELEASED_BY(ws_auto_elf, struct ws_elf, ws_elf_close)
 
 /** `WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(...)`. */
 #define WS_AUTO_ELF __attribute__((cleanup(ws_auto_elf)))

@@ -71,11 +71,7 @@ bool ws_exports_next(struct ws_exports *list, struct ws_export *line, struct ws_
 /** NULL is fine. */
 void ws_exports_close(struct ws_exports *list);
 
-static inline void
-ws_auto_exports(struct ws_exports *const *list)
-{
-	ws_exports_close(*list);
-}
+WS_RELEASED_BY(ws_auto_exports, struct ws_exports, ws_exports_close)
 
 /** `WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(...)`. */
 #define WS_AUTO_EXPORTS __attribute__((cleanup(ws_auto_exports)))

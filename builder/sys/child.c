@@ -17,8 +17,8 @@ struct asking {
 	const char *name;
 	enum ws_err_kind kind;
 	struct ws_limits limits;
-	struct ws_stop_watch signals;
-	int out; /* -1: its end was read */
+	sigset_t signals; /* blocked: they stay pending for the next reader */
+	int out;          /* -1: its end was read */
 	struct ws_buf *output;
 	int64_t last_output_ms;
 };
@@ -68,8 +68,15 @@ watch(struct asking *k, int pidfd, struct ws_err *err)
 		if (poll(wait, WS_LEN(wait), TICK_MS) < 0) {
 			continue;
 		}
-		if (!ws_stop_watch_check(&k->signals, err)) {
-			return false;
+		if (ws_stop_asked(k->order->stop)) {
+			return ws_stop_err(k->order->stop, err);
+		}
+		sigset_t pending;
+		sigpending(&pending);
+		sigandset(&pending, &pending, &k->signals);
+		if (!sigisemptyset(&pending)) {
+			int which = sigismember(&pending, SIGINT) ? SIGINT : SIGTERM;
+			return ws_stop_err(&(struct ws_stop){.signal = which}, err);
 		}
 		int64_t now_ms = ws_clock_ms();
 		if (timeout_ms && (uint64_t)(now_ms - begun_ms) >= timeout_ms) {
@@ -163,6 +170,7 @@ ws_child_ask(const struct ws_child_order *order, struct ws_buf *answer, struct w
 		.name = order->name ? order->name : ws_arena_printf(a, "'%s'", order->argv[0]),
 		.kind = order->kind ? order->kind : WS_ERR_BUILD,
 		.limits = order->limits,
+		.signals = ws_stop_signals(),
 		.output = file || !answer ? &line : answer,
 	};
 	if (!k.limits.timeout_ms && !k.limits.silence_ms) {
@@ -174,8 +182,9 @@ ws_child_ask(const struct ws_child_order *order, struct ws_buf *answer, struct w
 			order->order->len, 0600, err)) {
 		return false;
 	}
-	ws_stop_watch_begin(&k.signals, order->stop);
+	sigset_t before;
+	sigprocmask(SIG_BLOCK, &k.signals, &before);
 	bool done = run(&k, err);
-	ws_stop_watch_end(&k.signals);
+	sigprocmask(SIG_SETMASK, &before, NULL); /* a signal without a listener ends us here */
 	return done && (!file || ws_fs_read_at_most(file, k.limits.answer_bytes, answer, err));
 }

@@ -11,40 +11,33 @@
 #include <stdint.h>
 #include <time.h>
 
+static inline int64_t
+ws_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /** Milliseconds on the monotonic clock. */
 static inline int64_t
 ws_clock_ms(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/** Microseconds on the same clock. */
-static inline int64_t
-ws_clock_us(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	return ws_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /** Seconds since 1970, UTC. */
 static inline int64_t
 ws_clock_wall_s(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec;
+	return ws_clock_ns(CLOCK_REALTIME) / 1000000000;
 }
 
 /** Nanoseconds since 1970 on the clock that the kernel stamps files with: a tick of some ms. */
 static inline int64_t
 ws_clock_file_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return ws_clock_ns(CLOCK_REALTIME_COARSE);
 }
 
 #endif

@@ -7,12 +7,10 @@
 #include <errno.h>
 #include <sys/signalfd.h>
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-/* nohup, and `&` of a shell, ignore some of them; a blocked signal would still come. */
-static sigset_t
-find_signals(void)
+sigset_t
+ws_stop_signals(void)
 {
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t set;
 	sigemptyset(&set);
 	for (size_t i = 0; i < WS_LEN(signals); i++) {
@@ -27,7 +25,7 @@ find_signals(void)
 bool
 ws_stop_open(struct ws_stop *stop, struct ws_err *err)
 {
-	sigset_t set = find_signals();
+	sigset_t set = ws_stop_signals();
 	*stop = (struct ws_stop){.fd = -1};
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -64,34 +62,4 @@ ws_stop_err(const struct ws_stop *stop, struct ws_err *err)
 		ws_err_set(err, WS_ERR_STOPPED, stop->signal ? "stopped by a signal" : "out of time");
 	}
 	return false;
-}
-
-void
-ws_stop_watch_begin(struct ws_stop_watch *watch, struct ws_stop *stop)
-{
-	watch->stop = stop;
-	watch->signals = find_signals();
-	sigprocmask(SIG_BLOCK, &watch->signals, &watch->before);
-}
-
-bool
-ws_stop_watch_check(const struct ws_stop_watch *watch, struct ws_err *err)
-{
-	sigset_t pending;
-	if (ws_stop_asked(watch->stop)) {
-		return ws_stop_err(watch->stop, err);
-	}
-	sigpending(&pending);
-	for (size_t i = 0; i < WS_LEN(signals); i++) {
-		if (sigismember(&pending, signals[i]) && sigismember(&watch->signals, signals[i])) {
-			return ws_stop_err(&(struct ws_stop){.signal = signals[i]}, err);
-		}
-	}
-	return true;
-}
-
-void
-ws_stop_watch_end(const struct ws_stop_watch *watch)
-{
-	sigprocmask(SIG_SETMASK, &watch->before, NULL);
 }

@@ -33,19 +33,8 @@ bool ws_stop_asked(struct ws_stop *stop);
 /** Sets WS_ERR_INTERRUPTED or WS_ERR_STOPPED. Returns false. */
 bool ws_stop_err(const struct ws_stop *stop, struct ws_err *err);
 
-/** While a child runs: the signals stay pending for the next reader. */
-struct ws_stop_watch {
-	struct ws_stop *stop;
-	sigset_t signals, before;
-};
-
-/** @a stop may be NULL; its deadline counts too. */
-void ws_stop_watch_begin(struct ws_stop_watch *watch, struct ws_stop *stop);
-
-/** False, with an error set, after a stop request. */
-bool ws_stop_watch_check(const struct ws_stop_watch *watch, struct ws_err *err);
-
-/** A pending signal without a listener ends this process here. */
-void ws_stop_watch_end(const struct ws_stop_watch *watch);
+/** The signals that ask to stop. nohup, and `&` of a shell, ignore some of them; a blocked signal
+ * would still come. */
+sigset_t ws_stop_signals(void);
 
 #endif
