@@ -28,8 +28,8 @@ ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tre
 	ws_map_put(&used->trees, kept->path, kept, used->a);
 }
 
-void
-ws_used_entries_add_file(const struct ws_store *store, const char *digest)
+static void
+note_used(const struct ws_store *store, const char *digest)
 {
 	struct ws_used_entries *used = store->used;
 	if (used && !ws_map_get(&used->files, digest)) {
@@ -108,7 +108,7 @@ ws_cas_has(const struct ws_store *store, const char *digest)
 	if (!check_file(store, path_of(store, digest, a), digest, false)) {
 		return false;
 	}
-	ws_used_entries_add_file(store, digest);
+	note_used(store, digest);
 	return true;
 }
 
@@ -205,7 +205,7 @@ ws_cas_open(
 		report_missing(store, path, err);
 		return NULL;
 	}
-	ws_used_entries_add_file(store, digest);
+	note_used(store, digest);
 	return path;
 }
 
@@ -224,7 +224,7 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, &why)) {
 		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
 		if (ws_digest_is(&found, digest)) {
-			ws_used_entries_add_file(store, digest);
+			note_used(store, digest);
 			return true;
 		}
 	}

@@ -20,9 +20,8 @@ struct ws_used_entries {
 	struct ws_map files; /**< digests of files */
 };
 
-/** Note a tree or a file; do nothing while ws_store.used is NULL. */
+/** Notes a tree; does nothing while ws_store.used is NULL. */
 void ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tree);
-void ws_used_entries_add_file(const struct ws_store *store, const char *digest);
 
 /* ---- files ---- */
 

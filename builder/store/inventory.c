@@ -78,10 +78,27 @@ add_entry(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNU
 
 /* ---- uses ---- */
 
-/* Calls @a name for each item whose digest is in @a text. */
+/* @text names @item: its last use is copied to the item, then back, since a list of manifests was
+ * used when one of them was. The items of a lock, which has no @text, are removed last. */
 static void
-find_named(const struct listing *t, struct ws_str text,
-	void (*name)(void *self, struct ws_store_item *item), void *self)
+use_item(struct ws_store_item *item, struct ws_store_item *text, bool back, bool keeps)
+{
+	if (!back) {
+		item->named = item->named || text != NULL;
+		item->keep_longest = item->keep_longest || keeps;
+	} else {
+		text->keep_longest = text->keep_longest || keeps;
+	}
+	if (text) {
+		struct ws_store_item *from = back ? item : text, *to = back ? text : item;
+		to->used_s = from->used_s > to->used_s ? from->used_s : to->used_s;
+	}
+}
+
+/* Uses each item whose digest is in @text, of the item @from (NULL: of a lock). */
+static void
+use_named(
+	const struct listing *t, struct ws_str text, struct ws_store_item *from, bool back, bool keeps)
 {
 	for (size_t i = 0, digits = 0; i <= text.n; i++) {
 		if (i < text.n && isxdigit((unsigned char)text.s[i])) {
@@ -91,58 +108,30 @@ find_named(const struct listing *t, struct ws_str text,
 		if (digits == DIGEST_LENGTH) {
 			char digest[DIGEST_LENGTH + 1] = "";
 			memcpy(digest, text.s + i - DIGEST_LENGTH, DIGEST_LENGTH);
-			struct ws_store_item *file = ws_map_get(&t->places, digest);
+			struct ws_store_item *item = ws_map_get(&t->places, digest);
 			digest[TREE_DIGITS] = '\0';
-			struct ws_store_item *tree = ws_map_get(&t->places, digest);
-			if (file || tree) {
-				name(self, file ? file : tree);
+			item = item ? item : ws_map_get(&t->places, digest);
+			if (item) {
+				use_item(item, from, back, keeps);
 			}
 		}
 		digits = 0;
 	}
 }
 
-/* A text, whose time is copied to or from the files it names. */
-struct naming {
-	struct ws_store_item *text;
-	bool is_wheel; /* it names a wheel */
-};
-
+/* A record of a cell names a wheel, which is kept longest. */
 static void
-use_named_items(void *self, struct ws_store_item *item)
+read_texts(const struct listing *t, bool back)
 {
-	const struct naming *n = self;
-	item->named = true;
-	item->keep_longest = item->keep_longest || n->is_wheel;
-	item->used_s = n->text->used_s > item->used_s ? n->text->used_s : item->used_s;
-}
-
-/* A list of manifests was used when one of them was. */
-static void
-use_text(void *self, struct ws_store_item *item)
-{
-	const struct naming *n = self;
-	n->text->keep_longest = n->text->keep_longest || n->is_wheel;
-	n->text->used_s = item->used_s > n->text->used_s ? item->used_s : n->text->used_s;
-}
-
-static void
-keep_item_longest(void *self WS_UNUSED, struct ws_store_item *item)
-{
-	item->keep_longest = true;
-}
-
-static void
-read_texts(const struct listing *t, void (*name)(void *self, struct ws_store_item *item))
-{
+	static const char cell[] = "wheelsmith.cell/";
 	for (size_t i = 0; i < t->inventory->items.len; i++) {
 		struct ws_store_item *item = &t->inventory->items.at[i];
 		WS_AUTO_BUF struct ws_buf text = {0};
 		if (item->room == WS_ROOM_RESULTS && ws_fs_read(item->path, &text, NULL)) {
 			struct ws_str rest = ws_buf_str(&text);
 			ws_str_cut(&rest, '\n'); /* the sum */
-			struct naming n = {item, rest.n > 16 && memcmp(rest.s, "wheelsmith.cell/", 16) == 0};
-			find_named(t, rest, name, &n);
+			bool wheel = rest.n > strlen(cell) && memcmp(rest.s, cell, strlen(cell)) == 0;
+			use_named(t, rest, item, back, wheel);
 		}
 	}
 }
@@ -167,10 +156,10 @@ ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t
 			ws_map_put(&t.places, item->name + length - TREE_DIGITS, item, a);
 		}
 	}
-	read_texts(&t, use_named_items);
-	read_texts(&t, use_text);
+	read_texts(&t, false);
+	read_texts(&t, true);
 	for (size_t i = 0; i < lock_count; i++) {
-		find_named(&t, ws_str_of(locks[i]), keep_item_longest, NULL);
+		use_named(&t, ws_str_of(locks[i]), NULL, false, true);
 	}
 	return true;
 }

@@ -1,11 +1,15 @@
 /* ledger.c - three tables: runs, digests of outside files, answers of programs. Notes about
  * files are collected in memory and written together: single writes would cost a tenth of an
- * action that starts no process. */
+ * action that starts no process. The only user of SQLite (3.40 and later): a file shared by
+ * processes (WAL). Durability is NORMAL: a power cut may lose the last second, which costs an
+ * estimate; an fsync for each row would cost more. */
 #include "store/ledger.h"
 
-#include "store/sql.h"
+#include "sys/clock.h"
 
-#include <time.h>
+#include <sqlite3.h>
+
+#include <errno.h>
 
 static const char schema[] =
 	"create table if not exists runs(unit text not null, stage text not null, variant text not "
@@ -19,6 +23,9 @@ static const char schema[] =
 	" looks text not null) without rowid;";
 
 #define MOST_NOTES 512
+#define MOST_STATEMENTS 12 /* different texts below */
+#define BUSY_MS 10000
+#define AGAIN_MS 10
 
 /* The properties that show a change of a file, as one row. */
 struct identity {
@@ -31,53 +38,170 @@ struct note {
 };
 
 struct ws_ledger {
-	struct ws_sql *sql;
+	sqlite3 *db;
+	char *path;
+	struct {
+		const char *text;
+		sqlite3_stmt *prepared;
+	} statements[MOST_STATEMENTS];
+	size_t count;
 	struct ws_arena *a;  /* of unwritten notes; NULL: none */
 	struct ws_map notes; /* path -> struct note */
 };
 
+/* ---- SQLite ---- */
+
+static bool
+set_sqlite_error(const struct ws_ledger *ledger, struct ws_err *err)
+{
+	/* SQLite reports "disk I/O error" if its log index finds no space. */
+	int code = sqlite3_system_errno(ledger->db);
+	if (sqlite3_errcode(ledger->db) == SQLITE_FULL || code == ENOSPC || code == EDQUOT) {
+		errno = ENOSPC;
+		return ws_err_sys(err, WS_ERR_IO, "the ledger '%s'", ledger->path);
+	}
+	return ws_err_set(
+		err, WS_ERR_IO, "the ledger '%s': %s", ledger->path, sqlite3_errmsg(ledger->db));
+}
+
+static bool
+try_open(struct ws_ledger *ledger)
+{
+	if (sqlite3_open_v2(ledger->path, &ledger->db,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL)
+		!= SQLITE_OK) {
+		return false;
+	}
+	sqlite3_busy_timeout(ledger->db, BUSY_MS);
+	/* A small page cache keeps the process small. */
+	return sqlite3_exec(ledger->db,
+			   "pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -512;",
+			   NULL, NULL, NULL)
+		== SQLITE_OK
+		&& sqlite3_exec(ledger->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* While one process switches a new ledger to WAL, others get SQLITE_BUSY at once, without
+ * busy_timeout, since waiting could deadlock. A damaged database is renamed to PATH.broken and
+ * created again: its contents can be lost without harm. */
 struct ws_ledger *
 ws_ledger_open(const char *path, struct ws_err *err)
 {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_ledger *ledger = calloc(1, sizeof(*ledger));
-	if (!ledger) {
+	if (!ledger || !(ledger->path = strdup(path))) {
 		abort();
 	}
-	ledger->sql = ws_sql_open(path, schema, err);
-	if (!ledger->sql) {
-		free(ledger);
-		return NULL;
+	int64_t end_ms = ws_clock_ms() + BUSY_MS;
+	for (bool broken = false; !try_open(ledger);) {
+		int code = ledger->db ? sqlite3_errcode(ledger->db) : SQLITE_NOMEM;
+		if (code == SQLITE_BUSY && !broken && ws_clock_ms() < end_ms) {
+			nanosleep(&(struct timespec){0, AGAIN_MS * 1000000L}, NULL);
+		} else if ((code == SQLITE_NOTADB || code == SQLITE_CORRUPT) && !broken
+			&& rename(path, ws_arena_printf(a, "%s.broken", path)) == 0) {
+			broken = true;
+		} else {
+			set_sqlite_error(ledger, err);
+			ws_ledger_close(ledger);
+			return NULL;
+		}
+		sqlite3_close(ledger->db);
+		ledger->db = NULL;
 	}
 	return ledger;
 }
 
+/* Binds the values of @types, a letter for each `?`: 't' const char * (NULL is null), 'i' int64_t.
+ * Statements stay prepared, so their texts are literals. */
+static sqlite3_stmt *
+bind(struct ws_ledger *ledger, struct ws_err *err, const char *text, const char *types,
+	va_list values)
+{
+	size_t at = 0;
+	while (at < ledger->count && strcmp(ledger->statements[at].text, text) != 0) {
+		at++;
+	}
+	sqlite3_stmt *s = ledger->statements[at].prepared;
+	if (at < ledger->count) {
+		sqlite3_reset(s);
+	} else if (sqlite3_prepare_v3(ledger->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL)
+		!= SQLITE_OK) {
+		set_sqlite_error(ledger, err);
+		return NULL;
+	} else {
+		ledger->statements[ledger->count].text = text;
+		ledger->statements[ledger->count++].prepared = s;
+	}
+	for (int i = 0; types[i]; i++) {
+		if (types[i] == 't') {
+			sqlite3_bind_text(s, i + 1, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
+		} else {
+			sqlite3_bind_int64(s, i + 1, va_arg(values, int64_t));
+		}
+	}
+	return s;
+}
+
+static bool
+run_sql(struct ws_ledger *ledger, struct ws_err *err, const char *text, const char *types, ...)
+{
+	va_list values;
+	va_start(values, types);
+	sqlite3_stmt *s = bind(ledger, err, text, types, values);
+	va_end(values);
+	if (!s) {
+		return false;
+	}
+	int code = sqlite3_step(s);
+	bool done = code == SQLITE_DONE || code == SQLITE_ROW || set_sqlite_error(ledger, err);
+	sqlite3_reset(s);
+	return done;
+}
+
+/* The rows of a select, reset when read; NULL on failure. One at a time for each text. */
+static sqlite3_stmt *
+select_rows(struct ws_ledger *ledger, const char *text, const char *types, ...)
+{
+	va_list values;
+	va_start(values, types);
+	sqlite3_stmt *s = bind(ledger, NULL, text, types, values);
+	va_end(values);
+	return s;
+}
+
+static const char *
+text_at(sqlite3_stmt *rows, int column)
+{
+	const unsigned char *text = sqlite3_column_text(rows, column);
+	return text ? (const char *)text : "";
+}
+
+/* ---- notes and costs ---- */
+
 bool
 ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
 {
-	struct ws_sql *sql = ledger->sql;
 	if (!run && !ledger->a) {
 		return true;
 	}
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-	bool begun = ws_sql_run(sql, err, "begin immediate", "");
+	int64_t at = ws_clock_ns(CLOCK_REALTIME) / 1000000;
+	bool begun = run_sql(ledger, err, "begin immediate", "");
 	bool done = begun
 		&& (!run
-			|| ws_sql_run(sql, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)", "tttiiiii",
+			|| run_sql(ledger, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)", "tttiiiii",
 				run->unit, run->stage, run->variant, at, (int64_t)run->wall_ms,
 				(int64_t)run->cpu_ms, (int64_t)run->rss_bytes, (int64_t)run->killed));
 	for (size_t i = 0; i < ledger->notes.count && done; i++) {
 		const struct ws_map_slot *slot = &ledger->notes.slots[i];
 		const struct note *note = slot->value;
 		const struct identity *id = &note->id;
-		done = ws_sql_run(sql, err, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
+		done = run_sql(ledger, err, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
 			"tiiiiit", slot->key, id->size, id->mtime, id->ctime, id->inode, id->device,
 			note->digest.hex);
 	}
-	done = done && ws_sql_run(sql, err, "commit", "");
+	done = done && run_sql(ledger, err, "commit", "");
 	if (begun && !done) {
-		ws_sql_run(sql, NULL, "rollback", "");
+		run_sql(ledger, NULL, "rollback", "");
 	}
 	ws_arena_drop(ledger->a);
 	ledger->a = NULL;
@@ -88,37 +212,40 @@ ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct 
 void
 ws_ledger_close(struct ws_ledger *ledger)
 {
-	if (ledger) {
-		ws_ledger_add(ledger, NULL, NULL);
-		ws_sql_close(ledger->sql);
-		free(ledger);
+	if (!ledger) {
+		return;
 	}
+	ws_ledger_add(ledger, NULL, NULL);
+	for (size_t i = 0; i < ledger->count; i++) {
+		sqlite3_finalize(ledger->statements[i].prepared);
+	}
+	sqlite3_close(ledger->db);
+	free(ledger->path);
+	free(ledger);
 }
 
 /* Folds runs, newest first, into one estimate. */
 static struct ws_estimate_of
-fold(struct ws_sql_rows *rows)
+fold(sqlite3_stmt *rows)
 {
 	struct ws_estimate_of sum = {0};
 	uint64_t killed_bytes = 0;
 	unsigned successes = 0;
-	while (successes < 5 && rows && ws_sql_next(rows)) {
-		uint64_t rss_bytes = (uint64_t)ws_sql_int(rows, 2);
-		if (ws_sql_int(rows, 3)) {
+	while (successes < 5 && rows && sqlite3_step(rows) == SQLITE_ROW) {
+		uint64_t rss_bytes = (uint64_t)sqlite3_column_int64(rows, 2);
+		if (sqlite3_column_int64(rows, 3)) {
 			if (sum.wall_ms == 0 && rss_bytes > killed_bytes) {
 				killed_bytes = rss_bytes;
 			}
 			continue;
 		}
 		if (successes++ == 0) {
-			sum.wall_ms = (uint64_t)ws_sql_int(rows, 0) + 1; /* 0 would mean "unknown" */
-			sum.cpu_ms = (uint64_t)ws_sql_int(rows, 1);
+			sum.wall_ms = (uint64_t)sqlite3_column_int64(rows, 0) + 1; /* 0 would mean "unknown" */
+			sum.cpu_ms = (uint64_t)sqlite3_column_int64(rows, 1);
 		}
 		sum.rss_bytes = rss_bytes > sum.rss_bytes ? rss_bytes : sum.rss_bytes;
 	}
-	if (rows) {
-		ws_sql_done(rows); /* an open select would hide newer rows of other processes */
-	}
+	sqlite3_reset(rows); /* an open select would hide newer rows of other processes */
 	if (killed_bytes * 2 > sum.rss_bytes) {
 		sum.rss_bytes = killed_bytes * 2;
 	}
@@ -129,14 +256,14 @@ struct ws_estimate_of
 ws_ledger_estimate(
 	struct ws_ledger *ledger, const char *unit, const char *stage, const char *variant)
 {
-	struct ws_estimate_of sum = fold(ws_sql_select(ledger->sql, NULL,
+	struct ws_estimate_of sum = fold(select_rows(ledger,
 		"select wall_ms, cpu_ms, rss_bytes, killed from runs"
 		" where unit = ? and stage = ? and variant = ? order by at desc limit 20",
 		"ttt", unit, stage, variant));
 	if (sum.rss_bytes > 0) {
 		return sum;
 	}
-	return fold(ws_sql_select(ledger->sql, NULL,
+	return fold(select_rows(ledger,
 		"select wall_ms, cpu_ms, rss_bytes, killed from runs"
 		" where unit = ? and stage = ? order by at desc limit 20",
 		"tt", unit, stage));
@@ -182,14 +309,13 @@ ws_ledger_recall(
 		*digest = note->digest;
 		return true;
 	}
-	struct ws_sql_rows *rows = ws_sql_select(ledger->sql, NULL,
+	sqlite3_stmt *rows = select_rows(ledger,
 		"select digest from files where path = ? and size = ? and mtime = ? and ctime = ?"
 		" and inode = ? and device = ?",
 		"tiiiii", path, id.size, id.mtime, id.ctime, id.inode, id.device);
-	bool known = rows && ws_sql_next(rows) && ws_digest_parse(ws_sql_text(rows, 0), digest);
-	if (rows) {
-		ws_sql_done(rows);
-	}
+	bool known =
+		rows && sqlite3_step(rows) == SQLITE_ROW && ws_digest_parse(text_at(rows, 0), digest);
+	sqlite3_reset(rows);
 	return known;
 }
 
@@ -217,15 +343,14 @@ bool
 ws_ledger_answer(
 	struct ws_ledger *ledger, const char *key, struct ws_buf *answer, struct ws_digest *looks)
 {
-	struct ws_sql_rows *rows = ws_sql_select(
-		ledger->sql, NULL, "select answer, looks from answers where question = ?", "t", key);
-	bool known = rows && ws_sql_next(rows) && ws_digest_parse(ws_sql_text(rows, 1), looks);
+	sqlite3_stmt *rows =
+		select_rows(ledger, "select answer, looks from answers where question = ?", "t", key);
+	bool known =
+		rows && sqlite3_step(rows) == SQLITE_ROW && ws_digest_parse(text_at(rows, 1), looks);
 	if (known) {
-		ws_buf_puts(answer, ws_sql_text(rows, 0));
+		ws_buf_puts(answer, text_at(rows, 0));
 	}
-	if (rows) {
-		ws_sql_done(rows);
-	}
+	sqlite3_reset(rows);
 	return known;
 }
 
@@ -233,6 +358,6 @@ void
 ws_ledger_note_answer(
 	struct ws_ledger *ledger, const char *key, const char *answer, const struct ws_digest *looks)
 {
-	ws_sql_run(ledger->sql, NULL, "insert or replace into answers values(?, ?, ?)", "ttt", key,
-		answer, looks->hex);
+	run_sql(ledger, NULL, "insert or replace into answers values(?, ?, ?)", "ttt", key, answer,
+		looks->hex);
 }

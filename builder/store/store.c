@@ -65,30 +65,6 @@ ws_scratch_drop(struct ws_scratch *s)
 	*s = (struct ws_scratch){.fd = -1};
 }
 
-void
-ws_scratch_sweep(const char *partial)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	if (ws_fs_is_link(partial)) {
-		return; /* the target may be another store */
-	}
-	WS_AUTO_DIR DIR *dir = opendir(partial);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		const char *path = ws_path_join(a, partial, entry->d_name, NULL);
-		WS_AUTO_FD int fd = -1;
-		struct stat status;
-		if (entry->d_name[0] == '.' || lstat(path, &status) < 0) {
-			continue;
-		}
-		/* Without locks the age decides. */
-		enum hold hold = S_ISDIR(status.st_mode) ? try_lock(path, &fd) : CANNOT;
-		if (hold == HELD || (hold == CANNOT && status.st_mtime + WEEK_S < time(NULL))) {
-			ws_fs_remove(path, NULL);
-		}
-	}
-}
-
 /* ---- the store ---- */
 
 #define VERSION_TEXT "wheelsmith.store/1\n"
@@ -204,10 +180,12 @@ lock_store(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 	return false;
 }
 
-/* Removes leftovers of crashed processes, by age: a shell's folder is kept for a week. Does not
+/* Removes leftovers of crashed processes from @folder of the store: what is older than @age_s and,
+ * with @locked, folders that no process has locked. A shell's folder is kept for a week. Does not
  * follow links: the target may be another store. */
 static void
-remove_stale(const struct ws_store *store, const char *folder, const char *prefix, time_t age_s)
+remove_stale(
+	const struct ws_store *store, const char *folder, const char *prefix, bool locked, time_t age_s)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *path = ws_store_path(store, a, folder);
@@ -218,9 +196,14 @@ remove_stale(const struct ws_store *store, const char *folder, const char *prefi
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		const char *place = ws_path_join(a, path, entry->d_name, NULL);
+		WS_AUTO_FD int fd = -1;
 		struct stat status;
-		if (entry->d_name[0] != '.' && ws_starts_with(entry->d_name, prefix)
-			&& lstat(place, &status) == 0 && status.st_mtime + age_s < time(NULL)) {
+		if (entry->d_name[0] == '.' || !ws_starts_with(entry->d_name, prefix)
+			|| lstat(place, &status) < 0) {
+			continue;
+		}
+		enum hold hold = locked && S_ISDIR(status.st_mode) ? try_lock(place, &fd) : CANNOT;
+		if (hold == HELD || (hold == CANNOT && status.st_mtime + age_s < time(NULL))) {
 			ws_fs_remove(place, NULL);
 		}
 	}
@@ -275,9 +258,9 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	if (!lock_store(store, a, err)) {
 		return false;
 	}
-	ws_scratch_sweep(ws_store_path(store, a, "partial"));
-	remove_stale(store, "work", "new-", DAY_S);
-	remove_stale(store, "work", "shell-", 7 * DAY_S);
+	remove_stale(store, "partial", "", true, WEEK_S);
+	remove_stale(store, "work", "new-", false, DAY_S);
+	remove_stale(store, "work", "shell-", false, WEEK_S);
 	store->ledger = ws_ledger_open(ws_store_path(store, a, "ledger.db"), err);
 	return store->ledger != NULL;
 }

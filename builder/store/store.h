@@ -30,9 +30,6 @@ bool ws_scratch_make(const char *partial, const char *prefix, struct ws_arena *a
 /** Removes the folder, unless it was renamed away, and releases the lock. May be called twice. */
 void ws_scratch_drop(struct ws_scratch *s);
 
-/** Removes folders in @a partial that no process has locked, and files older than a week. */
-void ws_scratch_sweep(const char *partial);
-
 #define WS_AUTO_SCRATCH __attribute__((cleanup(ws_scratch_drop)))
 
 /* ---- scratch folders ----

@@ -2,7 +2,8 @@
  * No process is started. */
 #include "base/fs.h"
 #include "engine_world.h"
-#include "store/sql.h"
+
+#include <sqlite3.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -363,10 +364,10 @@ WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 	ws_events_add(&events, &warned.sink);
 	w.engine.events = &events;
 	add(&w, "a.cu");
-	struct ws_sql *sql =
-		ws_sql_open(ws_store_path(&w.store, a, "ledger.db"), "drop table runs", &err);
-	assert_ok(sql != NULL, err);
-	ws_sql_close(sql);
+	sqlite3 *db;
+	assert_int_equal(sqlite3_open(ws_store_path(&w.store, a, "ledger.db"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "drop table runs", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
 	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
 	assert_int_equal(warned.texts.len, 1);
 	assert_contains(warned.texts.at[0], "no such table: runs");
