@@ -124,8 +124,7 @@ ws_arch_set_parse(const char *text, struct ws_arena *a, struct ws_arch_set *set,
 const char *
 ws_arch_text(const struct ws_arch *arch, struct ws_arena *a)
 {
-	const char suffix[] = {arch->suffix, '\0'};
-	return ws_arena_printf(a, "%u.%u%s", arch->number / 10, arch->number % 10, suffix);
+	return ws_arena_printf(a, "%u.%u%.1s", arch->number / 10, arch->number % 10, &arch->suffix);
 }
 
 const char *
@@ -145,9 +144,8 @@ join_numbers(const struct ws_arch_set *set, const char *first, const char *next,
 	WS_AUTO_BUF struct ws_buf b = {0};
 	for (size_t i = 0; i < set->count; i++) {
 		const struct ws_arch *arch = &set->at[i];
-		const char suffix[] = {arch->suffix, '\0'};
-		ws_buf_printf(
-			&b, "%s%u%s%s", i > 0 ? next : first, arch->number, suffix, arch->ptx ? "ptx" : "");
+		ws_buf_printf(&b, "%s%u%.1s%s", i > 0 ? next : first, arch->number, &arch->suffix,
+			arch->ptx ? "ptx" : "");
 	}
 	return ws_buf_copy(&b, a);
 }
@@ -195,8 +193,7 @@ ws_arch_set_gencode(const struct ws_arch_set *set, struct ws_arena *a, size_t *c
 	*count = 0;
 	for (size_t i = 0; i < set->count; i++) {
 		const struct ws_arch *arch = &set->at[i];
-		const char suffix[] = {arch->suffix, '\0'};
-		const char *name = ws_arena_printf(a, "%u%s", arch->number, suffix);
+		const char *name = ws_arena_printf(a, "%u%.1s", arch->number, &arch->suffix);
 		flags[(*count)++] = ws_arena_printf(a, "-gencode=arch=compute_%s,code=sm_%s", name, name);
 		if (arch->ptx) {
 			flags[(*count)++] =

@@ -13,7 +13,7 @@
 /** One architecture. */
 struct ws_arch {
 	unsigned number; /**< 75, 90, 100: ten times major plus minor */
-	char suffix;     /**< 'a', 'f', or 0 */
+	char suffix;     /**< 'a', 'f', or 0; printf: `"%.1s", &arch->suffix` */
 	bool ptx;        /**< PTX of it as well */
 };
 

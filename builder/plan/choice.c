@@ -140,24 +140,18 @@ ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_are
 	}
 }
 
-static bool
-pins_origin(const struct ws_axes *axes, const char *name, enum ws_kit_origin origin)
-{
-	const struct ws_pin_cuda *pin = ws_lock_cuda(axes->in->lock, name);
-	return pin && ws_pins_origin(pin, origin);
-}
-
 /* The kit of this version: locked, else of the host, an archive, NVIDIA's redistributables. */
 static const struct ws_axes_kit *
 find_kit(const struct ws_axes *axes, const struct ws_version *version)
 {
+	const struct ws_pin_cuda *pin = ws_lock_cuda(axes->in->lock, version->text);
 	const struct ws_axes_kit *found = NULL;
 	for (size_t i = 0; i < axes->kits.len; i++) {
 		const struct ws_axes_kit *kit = &axes->kits.at[i];
 		if (!ws_version_in_series(&kit->version, version, 2)) {
 			continue;
 		}
-		if (pins_origin(axes, version->text, kit->origin)) {
+		if (ws_pins_origin(pin, kit->origin)) {
 			return kit;
 		}
 		found = found ? found : kit;
@@ -183,7 +177,7 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 		.origin = kit ? kit->origin : WS_KIT_NONE,
 		.kit = kit ? kit->name : NULL,
 		.host_kit = kit ? kit->host_kit : NULL,
-		.pin = kit && pin && ws_pins_origin(pin, kit->origin) ? pin : NULL,
+		.pin = kit && ws_pins_origin(pin, kit->origin) ? pin : NULL,
 	};
 	*ws_vec_push(&axes->toolkits, axes->a) = choice;
 	return choice;
@@ -239,7 +233,8 @@ choose_auto(
 		return own;
 	}
 	const struct ws_axes_kit *best = best_kit(axes, own, major, archs, false);
-	bool kept = kit && has_targets && pins_origin(axes, own->text, WS_KIT_REDIST);
+	bool kept = kit && has_targets
+		&& ws_pins_origin(ws_lock_cuda(axes->in->lock, own->text), WS_KIT_REDIST);
 	if (best && (!kept || ws_lock_cuda(axes->in->lock, best->version.text))) {
 		return &best->version;
 	}
@@ -465,7 +460,7 @@ ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin)
 {
 	static const char *const words[] = {
 		[WS_KIT_HOST] = "host", [WS_KIT_ARCHIVE] = "archive", [WS_KIT_REDIST] = "redist"};
-	return ws_same(pin->how, words[origin]);
+	return pin && ws_same(pin->how, words[origin]);
 }
 
 const char *

@@ -12,51 +12,36 @@ struct unit_lists {
 #define TORCH_CPU_MS 30000
 #define TORCH_RSS_BYTES ((uint64_t)1500 << 20)
 
-/* The cost of a unit as the sum of nvcc's own commands, if the ledger has all of them. */
-struct parts {
-	const struct ws_plan_lookups *lookups;
-	const char *unit, *cuda;
-	struct ws_plan_estimate sum;
-	bool known;
-	struct ws_arena *a;
-};
-
-static void
-add_part(struct parts *p, const char *stage, const char *arch)
-{
-	struct ws_plan_estimate cost = {0};
-	if (p->known) {
-		cost = p->lookups->estimate(
-			p->lookups->self, p->unit, stage, ws_arena_printf(p->a, "cuda%s %s", p->cuda, arch));
-	}
-	p->known = cost.wall_ms > 0;
-	p->sum.wall_ms += cost.wall_ms;
-	p->sum.cpu_ms += cost.cpu_ms;
-	p->sum.rss_bytes = cost.rss_bytes > p->sum.rss_bytes ? cost.rss_bytes : p->sum.rss_bytes;
-}
-
-/* False: the ledger lacks one of the commands for the product's archs. */
+/* The cost of a unit as the sum of nvcc's own commands. False: the ledger lacks one of them for the
+ * product's archs. */
 static bool
 add_parts(const struct ws_plan_lookups *lookups, const char *unit, const struct ws_point *point,
 	struct ws_arena *a, struct ws_plan_estimate *cost)
 {
 	static const char *const once[] = {"preprocess", "cudafe++", "fatbinary", "host"};
-	struct parts p = {lookups, unit, point->cuda->version.text, {0}, true, a};
-	for (size_t i = 0; i < WS_LEN(once); i++) {
-		add_part(&p, once[i], "");
+	static const char *const each[] = {"preprocess", "cicc", "ptxas"};
+	const char *cuda = point->cuda->version.text;
+	struct ws_plan_estimate sum = {0};
+	for (size_t i = 0; i < WS_LEN(once) + WS_LEN(each) * point->archs.count; i++) {
+		const char *stage = once[i % WS_LEN(once)];
+		const char *variant = ws_arena_printf(a, "cuda%s ", cuda);
+		if (i >= WS_LEN(once)) {
+			size_t place = i - WS_LEN(once);
+			const struct ws_arch *arch = &point->archs.at[place / WS_LEN(each)];
+			stage = each[place % WS_LEN(each)];
+			variant = ws_arena_printf(a, "cuda%s %s_%u%.1s", cuda,
+				strcmp(stage, "ptxas") == 0 ? "sm" : "compute", arch->number, &arch->suffix);
+		}
+		struct ws_plan_estimate part = lookups->estimate(lookups->self, unit, stage, variant);
+		if (part.wall_ms == 0) {
+			return false;
+		}
+		sum.wall_ms += part.wall_ms;
+		sum.cpu_ms += part.cpu_ms;
+		sum.rss_bytes = part.rss_bytes > sum.rss_bytes ? part.rss_bytes : sum.rss_bytes;
 	}
-	for (size_t i = 0; i < point->archs.count; i++) {
-		const struct ws_arch *arch = &point->archs.at[i];
-		const char *suffix = arch->suffix ? (const char[]){arch->suffix, '\0'} : "";
-		const char *compute = ws_arena_printf(a, "compute_%u%s", arch->number, suffix);
-		add_part(&p, "preprocess", compute);
-		add_part(&p, "cicc", compute);
-		add_part(&p, "ptxas", ws_arena_printf(a, "sm_%u%s", arch->number, suffix));
-	}
-	if (p.known) {
-		*cost = p.sum;
-	}
-	return p.known;
+	*cost = sum;
+	return true;
 }
 
 static void

@@ -318,7 +318,7 @@ find_parts(
 	struct parts parts = {.source = source ? source->tree : NULL};
 	if (needs_cuda(product)) {
 		const struct ws_pin_cuda *pin = cuda->pin ? cuda->pin : ws_lock_cuda(known, cuda->name);
-		parts.cuda = pin && ws_pins_origin(pin, cuda->origin) ? pin->digest : NULL;
+		parts.cuda = ws_pins_origin(pin, cuda->origin) ? pin->digest : NULL;
 	}
 	if (needs_torch(product) && torch->installed) {
 		parts.torch = torch->record;

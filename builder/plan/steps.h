@@ -63,7 +63,7 @@ const struct ws_cuda_choice *ws_axes_cuda(struct ws_axes *axes, const struct ws_
 bool ws_axes_err(const struct ws_axes *axes, struct ws_place place, struct ws_err *err,
 	const char *format, ...) WS_PRINTF(4, 5);
 
-/** Whether @a pin is of a kit of that origin. */
+/** Whether @a pin (may be NULL) is of a kit of that origin. */
 bool ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin);
 
 /** The point as conditions test it. */

@@ -24,12 +24,18 @@ read_facts(struct ws_arena *a)
 	return facts;
 }
 
+static const struct ws_version *
+version_of(const char *text, struct ws_arena *a)
+{
+	struct ws_version *version = WS_NEW(a, struct ws_version);
+	assert_true(ws_version_parse(text, a, version));
+	return version;
+}
+
 static const struct ws_torch_release *
 torch(const struct ws_facts *facts, const char *text, struct ws_arena *a)
 {
-	struct ws_version version;
-	assert_true(ws_version_parse(text, a, &version));
-	const struct ws_torch_release *release = ws_facts_torch(facts, &version);
+	const struct ws_torch_release *release = ws_facts_torch(facts, version_of(text, a));
 	assert_non_null(release);
 	return release;
 }
@@ -37,9 +43,7 @@ torch(const struct ws_facts *facts, const char *text, struct ws_arena *a)
 static const struct ws_cuda_toolkit *
 cuda(const struct ws_facts *facts, const char *text, struct ws_arena *a)
 {
-	struct ws_version version;
-	assert_true(ws_version_parse(text, a, &version));
-	const struct ws_cuda_toolkit *toolkit = ws_facts_cuda(facts, &version);
+	const struct ws_cuda_toolkit *toolkit = ws_facts_cuda(facts, version_of(text, a));
 	assert_non_null(toolkit);
 	return toolkit;
 }
@@ -201,11 +205,9 @@ read_recipe(const char *name, const char *text, struct ws_arena *a)
 	static const char *const folders[] = {ROOT "/recipes"};
 	struct ws_recipe_catalog catalog;
 	struct ws_recipe recipe;
-	struct ws_version version;
 	struct ws_err err = {0};
 	assert_ok(ws_recipes_list(folders, 1, a, &catalog, &err), err);
-	assert_true(ws_version_parse(text, a, &version));
-	assert_ok(ws_recipe_find(&catalog, name, &version, a, &recipe, &err), err);
+	assert_ok(ws_recipe_find(&catalog, name, version_of(text, a), a, &recipe, &err), err);
 	return recipe;
 }
 
@@ -241,15 +243,14 @@ WS_TEST(causal_conv1d)
 	assert_int_equal(recipe.estimates[0].rss_mib, 1149);
 	assert_int_equal(recipe.estimates[0].cpu_s, 112);
 
-	struct ws_version toolkit;
 	struct ws_arch_set archs;
 	const char *why;
 	assert_true(ws_arch_set_parse("9.0;10.3+PTX", a, &archs, &why));
-	struct ws_point_view point = {.cuda = &toolkit, .archs = archs, .cxx11abi = -1};
+	struct ws_point_view point = {
+		.cuda = version_of("13.0", a), .archs = archs, .cxx11abi = -1};
 	assert_int_equal(recipe.known_bad_count, 1);
-	assert_true(ws_version_parse("13.0", a, &toolkit));
 	assert_true(ws_condition_holds(&recipe.known_bad[0].when, &point));
-	assert_true(ws_version_parse("12.9", a, &toolkit));
+	point.cuda = version_of("12.9", a);
 	assert_false(ws_condition_holds(&recipe.known_bad[0].when, &point));
 }
 
@@ -271,12 +272,10 @@ WS_TEST(mamba_ssm)
 WS_TEST(mamba_ssm_needs_the_triton_of_torch_2_9)
 {
 	struct ws_recipe recipe = read_recipe("mamba-ssm", "2.3.2.post1", a);
-	struct ws_version torch;
-	struct ws_point_view point = {.torch = &torch, .cxx11abi = -1};
+	struct ws_point_view point = {.torch = version_of("2.8.0", a), .cxx11abi = -1};
 	assert_int_equal(recipe.known_bad_count, 1);
-	assert_true(ws_version_parse("2.8.0", a, &torch));
 	assert_true(ws_condition_holds(&recipe.known_bad[0].when, &point));
-	assert_true(ws_version_parse("2.9.0", a, &torch));
+	point.torch = version_of("2.9.0", a);
 	assert_false(ws_condition_holds(&recipe.known_bad[0].when, &point));
 }
 

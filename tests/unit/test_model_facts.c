@@ -115,18 +115,10 @@ WS_TEST(a_nightly_meets_conditions_on_its_release)
 	assert_true(holds(&exact, &nightly, a));
 }
 
-static struct ws_version
-known(const char *text, struct ws_arena *a)
-{
-	struct ws_version version = {0};
-	assert_true(ws_version_parse(text, a, &version));
-	return version;
-}
-
 static struct ws_torch_release
 release_of(const char *text, struct ws_arena *a)
 {
-	return (struct ws_torch_release){.version = known(text, a)};
+	return (struct ws_torch_release){.version = *version_of(text, a)};
 }
 
 WS_TEST(releases_are_found_without_their_label)
@@ -146,7 +138,7 @@ WS_TEST(releases_are_found_without_their_label)
 WS_TEST(toolkits_are_found_by_major_and_minor)
 {
 	const struct ws_cuda_toolkit toolkits[] = {
-		{.version = known("12.4", a)}, {.version = known("13.0", a)}};
+		{.version = *version_of("12.4", a)}, {.version = *version_of("13.0", a)}};
 	struct ws_facts facts = {.cuda = toolkits, .cuda_count = WS_LEN(toolkits)};
 	assert_ptr_equal(ws_facts_cuda(&facts, version_of("12.4.131", a)), &toolkits[0]);
 	assert_ptr_equal(ws_facts_cuda(&facts, version_of("13", a)), &toolkits[1]);
@@ -199,7 +191,7 @@ WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
 	struct ws_torch_release releases[WS_LEN(known)] = {0};
 	struct ws_facts facts = {.torch = releases, .torch_count = WS_LEN(known)};
 	for (size_t i = 0; i < WS_LEN(known); i++) {
-		assert_true(ws_version_parse(known[i], a, &releases[i].version));
+		releases[i].version = *version_of(known[i], a);
 	}
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		const struct ws_torch_release *near =
@@ -213,7 +205,6 @@ WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
 /* A range, a pattern and a point compare different parts of a label. */
 WS_TEST(wheels_that_are_known_to_be_bad)
 {
-	struct ws_version torch;
 	const struct ws_shared_bad rules[] = {
 		{.rule = {.when = {.cxx11abi = -1, .free_threaded = -1}},
 			.package = "demo",
@@ -241,13 +232,9 @@ WS_TEST(wheels_that_are_known_to_be_bad)
 	};
 	for (size_t i = 0; i < WS_LEN(wheels); i++) {
 		struct ws_wheel_name name;
-		struct ws_point_view view = {.cxx11abi = -1};
+		struct ws_point_view view = {.torch = version_of(wheels[i].torch, a), .cxx11abi = -1};
 		const char *why;
 		assert_true(ws_wheel_name_parse(wheels[i].file, a, &name, &why));
-		if (wheels[i].torch) {
-			assert_true(ws_version_parse(wheels[i].torch, a, &torch));
-			view.torch = &torch;
-		}
 		const struct ws_shared_bad *bad = ws_shared_bad_wheel(rules, WS_LEN(rules), &name, &view);
 		assert_int_equal(bad ? bad - rules : -1, wheels[i].rule);
 	}
@@ -263,11 +250,10 @@ WS_TEST(the_suggested_release_is_the_nearest_one)
 		{"3.0", "2.15.0"},
 	};
 	struct ws_facts facts;
-	struct ws_version version;
 	struct ws_err err;
 	assert_ok(ws_facts_read(WS_SOURCE_DATA_DIR "/matrix/facts", a, &facts, &err), err);
 	for (size_t i = 0; i < WS_LEN(pairs); i++) {
-		assert_true(ws_version_parse(pairs[i][0], a, &version));
-		assert_string_equal(ws_facts_torch_suggest(&facts, &version), pairs[i][1]);
+		const struct ws_version *version = version_of(pairs[i][0], a);
+		assert_string_equal(ws_facts_torch_suggest(&facts, version), pairs[i][1]);
 	}
 }
