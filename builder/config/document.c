@@ -6,25 +6,6 @@
 
 #define LARGEST ((size_t)4 << 20)
 
-/* The cure names the file in @a path's folder whose name is nearest to it. */
-static bool
-fail_missing(const char *path, const char *what, struct ws_arena *a, struct ws_err *err)
-{
-	WS_VEC(const char *) names = {0};
-	WS_AUTO_DIR DIR *dir = opendir(ws_path_dir(a, path));
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		if (ws_ends_with(entry->d_name, ".json")) {
-			*ws_vec_push(&names, a) = ws_arena_strdup(a, entry->d_name);
-		}
-	}
-	ws_err_set(err, WS_ERR_CONFIG, "the %s '%s' does not exist", what, path);
-	const char *near = ws_suggest(ws_path_base(path), names.at, names.len);
-	return near
-		&& ws_err_cure(
-			err, "did you mean '%s'?", ws_path_join(a, ws_path_dir(a, path), near, NULL));
-}
-
 bool
 ws_document_read(const char *path, const char *what, struct ws_arena *a,
 	struct ws_document *document, struct ws_err *err)
@@ -32,7 +13,19 @@ ws_document_read(const char *path, const char *what, struct ws_arena *a,
 	WS_AUTO_BUF struct ws_buf b = {0};
 	struct ws_json_doc *doc = WS_NEW(a, struct ws_json_doc);
 	if (!ws_fs_exists(path)) {
-		return fail_missing(path, what, a, err);
+		/* The cure names the file in the folder whose name is nearest. */
+		WS_VEC(const char *) names = {0};
+		WS_AUTO_DIR DIR *dir = opendir(ws_path_dir(a, path));
+		const struct dirent *entry;
+		while (dir && (entry = readdir(dir))) {
+			if (ws_ends_with(entry->d_name, ".json")) {
+				*ws_vec_push(&names, a) = ws_arena_strdup(a, entry->d_name);
+			}
+		}
+		ws_err_set(err, WS_ERR_CONFIG, "the %s '%s' does not exist", what, path);
+		const char *near = ws_suggest(ws_path_base(path), names.at, names.len);
+		near = near ? ws_path_join(a, ws_path_dir(a, path), near, NULL) : NULL;
+		return near && ws_err_cure(err, "did you mean '%s'?", near);
 	}
 	struct stat status;
 	if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > (off_t)LARGEST) {

@@ -110,30 +110,6 @@ list_words(const struct ws_recipe_catalog *catalog, const char *name, struct ws_
 	return ws_buf_copy(&b, a);
 }
 
-static bool
-fail_name(const struct ws_recipe_catalog *catalog, const char *name,
-	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
-{
-	const char **names = WS_NEW_N(a, const char *, catalog->count);
-	for (size_t i = 0; i < catalog->count; i++) {
-		names[i] = catalog->files[i].name;
-	}
-	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s'", name);
-	ws_err_cure_code(
-		err, WS_CURE_RECIPE, version ? ws_arena_printf(a, "%s==%s", name, version->text) : name);
-	const char *near = ws_suggest(name, names, catalog->count);
-	if (near) {
-		ws_err_cure(err, "did you mean \"%s\"?", near);
-	}
-	if (catalog->count > 0) {
-		ws_err_cure(err, "available: %s", list_words(catalog, NULL, a));
-	}
-	for (size_t i = 0; i < catalog->folder_count; i++) {
-		ws_err_cure(err, "searched in %s", catalog->folders[i]);
-	}
-	return false;
-}
-
 /* Reads the file, and checks that it is what its path says. */
 static bool
 read_file(const struct ws_recipe_file *file, struct ws_arena *a, struct ws_recipe *recipe,
@@ -173,7 +149,24 @@ ws_recipe_find(const struct ws_recipe_catalog *catalog, const char *name,
 		}
 	}
 	if (!known || !version) {
-		return fail_name(catalog, name, version, a, err);
+		const char **names = WS_NEW_N(a, const char *, catalog->count);
+		for (size_t i = 0; i < catalog->count; i++) {
+			names[i] = catalog->files[i].name;
+		}
+		ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s'", name);
+		ws_err_cure_code(err, WS_CURE_RECIPE,
+			version ? ws_arena_printf(a, "%s==%s", name, version->text) : name);
+		const char *near = ws_suggest(name, names, catalog->count);
+		if (near) {
+			ws_err_cure(err, "did you mean \"%s\"?", near);
+		}
+		if (catalog->count > 0) {
+			ws_err_cure(err, "available: %s", list_words(catalog, NULL, a));
+		}
+		for (size_t i = 0; i < catalog->folder_count; i++) {
+			ws_err_cure(err, "searched in %s", catalog->folders[i]);
+		}
+		return false;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
 	ws_err_cure_code(err, WS_CURE_RECIPE, ws_arena_printf(a, "%s==%s", name, version->text));

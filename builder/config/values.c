@@ -260,34 +260,30 @@ TYPE(ignored, char, WS_KIND_OTHER, "a string", "strings");
 /* ---- conditions ---- */
 
 static bool
-parse_archs(
-	struct ws_reader *r, const struct ws_json *value, const char *text, struct ws_arch_set *set)
-{
-	const char *why;
-	if (ws_arch_set_parse(text, r->a, set, &why)) {
-		return true;
-	}
-	ws_json_err(r->doc, value, r->err, "'%s' names no architecture", text);
-	return ws_err_cure(r->err, "%s", why);
-}
-
-static bool
 read_archs(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	WS_AUTO_BUF struct ws_buf all = {0};
+	WS_VEC(struct ws_arch) all = {0};
 	bool list = value->kind == WS_JSON_ARRAY;
 	if (list && !value->first) {
 		return ws_json_err(r->doc, value, r->err, "'%s' is an empty list", r->key);
 	}
 	const struct ws_json *item = list ? value->first : value;
 	for (; item; item = list ? item->next : NULL) {
-		const char *text = ws_text_of(r, item, "an architecture");
-		if (!text || !parse_archs(r, item, text, into)) {
+		const char *text = ws_text_of(r, item, "an architecture"), *why;
+		struct ws_arch_set set;
+		if (!text) {
 			return false;
 		}
-		ws_buf_printf(&all, "%s%s", all.len > 0 ? ";" : "", text);
+		if (!ws_arch_set_parse(text, r->a, &set, &why)) {
+			ws_json_err(r->doc, item, r->err, "'%s' names no architecture", text);
+			return ws_err_cure(r->err, "%s", why);
+		}
+		for (size_t i = 0; i < set.count; i++) {
+			*ws_vec_push(&all, r->a) = set.at[i];
+		}
 	}
-	return parse_archs(r, value, ws_buf_copy(&all, r->a), into);
+	*(struct ws_arch_set *)into = ws_arch_set_of(all.at, all.len);
+	return true;
 }
 
 bool

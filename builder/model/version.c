@@ -267,30 +267,24 @@ ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y)
 	return cmp_parts(x->dev_number, y->dev_number, 1);
 }
 
-/* By segment. Words sort by bytes and before numbers; numbers have no leading zeros. */
-static int
-cmp_locals(const char *x, const char *y)
-{
-	int order = 0;
-	while (x && y && !order) {
-		size_t x_len = strcspn(x, "."), y_len = strcspn(y, ".");
-		bool x_is_word = strspn(x, "0123456789") < x_len;
-		bool y_is_word = strspn(y, "0123456789") < y_len;
-		order = x_is_word != y_is_word    ? (x_is_word ? -1 : 1)
-			: x_is_word || x_len == y_len ? memcmp(x, y, x_len < y_len ? x_len : y_len)
-										  : 0;
-		order = order ? order : (x_len > y_len) - (x_len < y_len);
-		x = x[x_len] ? x + x_len + 1 : NULL;
-		y = y[y_len] ? y + y_len + 1 : NULL;
-	}
-	return order ? order : (x != NULL) - (y != NULL);
-}
-
 int
 ws_version_cmp(const struct ws_version *x, const struct ws_version *y)
 {
 	int order = ws_version_cmp_public(x, y);
-	return order ? order : cmp_locals(x->local, y->local);
+	const char *left = x->local, *right = y->local;
+	/* By segment. Words sort by bytes and before numbers; numbers have no leading zeros. */
+	while (left && right && !order) {
+		size_t len = strcspn(left, "."), other = strcspn(right, ".");
+		bool is_word = strspn(left, "0123456789") < len;
+		bool is_other = strspn(right, "0123456789") < other;
+		order = is_word != is_other   ? (is_word ? -1 : 1)
+			: is_word || len == other ? memcmp(left, right, len < other ? len : other)
+									  : 0;
+		order = order ? order : (len > other) - (len < other);
+		left = left[len] ? left + len + 1 : NULL;
+		right = right[other] ? right + other + 1 : NULL;
+	}
+	return order ? order : (left != NULL) - (right != NULL);
 }
 
 bool
@@ -376,9 +370,23 @@ trim(struct ws_str str)
 }
 
 static bool
-parse_operand(struct clause *clause, struct ws_arena *a)
+parse_clause(struct ws_str text, struct ws_arena *a, struct clause *clause)
 {
 	struct ws_version *v = &clause->version;
+	size_t op = 0;
+	while (op < WS_LEN(operators)
+		&& (text.n < strlen(operators[op])
+			|| memcmp(text.s, operators[op], strlen(operators[op])) != 0)) {
+		op++;
+	}
+	if (op == WS_LEN(operators)) {
+		return false;
+	}
+	size_t len = strlen(operators[op]);
+	struct ws_str operand = trim((struct ws_str){text.s + len, text.n - len});
+	clause->op = (enum relation)op;
+	clause->text = ws_arena_printf(a, "%s%.*s", operators[op], WS_STR_ARGS(operand));
+	clause->operand = clause->text + len;
 	bool equality = clause->op == OP_EQUAL || clause->op == OP_NOT_EQUAL;
 	if (clause->op == OP_ARBITRARY) { /* any text but white space, ';' and ')' */
 		clause->has_version = ws_version_parse(clause->operand, a, v);
@@ -386,7 +394,7 @@ parse_operand(struct clause *clause, struct ws_arena *a)
 	}
 	clause->has_version = true;
 	clause->wildcard = equality && ws_ends_with(clause->operand, ".*");
-	size_t len = strlen(clause->operand) - (clause->wildcard ? 2 : 0);
+	len = strlen(clause->operand) - (clause->wildcard ? 2 : 0);
 	if (!ws_version_parse(ws_arena_copy(a, clause->operand, len), a, v)) {
 		return false;
 	}
@@ -394,23 +402,6 @@ parse_operand(struct clause *clause, struct ws_arena *a)
 		return v->pre == WS_PRE_NONE && !v->post_number && !v->dev_number && !v->local;
 	}
 	return (clause->op != OP_COMPATIBLE || v->release_count >= 2) && (equality || !v->local);
-}
-
-static bool
-parse_clause(struct ws_str text, struct ws_arena *a, struct clause *clause)
-{
-	for (size_t op = 0; op < WS_LEN(operators); op++) {
-		size_t len = strlen(operators[op]);
-		if (text.n < len || memcmp(text.s, operators[op], len) != 0) {
-			continue;
-		}
-		struct ws_str operand = trim((struct ws_str){text.s + len, text.n - len});
-		clause->op = (enum relation)op;
-		clause->text = ws_arena_printf(a, "%s%.*s", operators[op], WS_STR_ARGS(operand));
-		clause->operand = clause->text + len;
-		return parse_operand(clause, a);
-	}
-	return false;
 }
 
 static int

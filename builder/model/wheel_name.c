@@ -224,33 +224,6 @@ count_newer(unsigned major, unsigned minor, unsigned glibc_major, unsigned glibc
 	return count;
 }
 
-/* A platform tag that glibc decides about. */
-struct platform {
-	unsigned major, minor; /* of glibc */
-	bool legacy;           /* "manylinux2014", not "manylinux_2_17" */
-};
-
-static bool
-read_platform(const char *tag, const struct ws_machine *machine, struct platform *platform)
-{
-	char again[64];
-	for (size_t i = 0; i < WS_LEN(legacy_platforms); i++) {
-		snprintf(again, sizeof(again), "%s_%s", legacy_platforms[i].name, machine->name);
-		if (strcmp(tag, again) == 0) {
-			*platform = (struct platform){2, legacy_platforms[i].minor, true};
-			return true;
-		}
-	}
-	*platform = (struct platform){0};
-	if (sscanf(tag, "manylinux_%3u_%3u_", &platform->major, &platform->minor) != 2) {
-		return false;
-	}
-	/* "manylinux_2_017_x86_64" is not a platform. */
-	snprintf(again, sizeof(again), "manylinux_%u_%u_%s", platform->major, platform->minor,
-		machine->name);
-	return strcmp(tag, again) == 0;
-}
-
 /* Place of a platform among those of the host, 0 the newest; *count says how many there are. */
 static unsigned
 place_of_platform(const char *tag, const struct ws_machine *machine, unsigned glibc_major,
@@ -263,12 +236,23 @@ place_of_platform(const char *tag, const struct ws_machine *machine, unsigned gl
 	if (ws_starts_with(tag, "linux_") && strcmp(tag + strlen("linux_"), machine->name) == 0) {
 		return manylinux;
 	}
-	struct platform p;
-	if (!read_platform(tag, machine, &p) || p.major < 2 || (p.major == 2 && p.minor < oldest)
-		|| p.major > glibc_major || (p.major == glibc_major && p.minor > glibc_minor)) {
+	char again[64]; /* "manylinux_2_017_x86_64" is not a platform */
+	unsigned major = 2, minor = 0;
+	bool legacy = false; /* "manylinux2014", not "manylinux_2_17" */
+	for (size_t i = 0; i < WS_LEN(legacy_platforms) && !legacy; i++) {
+		snprintf(again, sizeof(again), "%s_%s", legacy_platforms[i].name, machine->name);
+		legacy = strcmp(tag, again) == 0;
+		minor = legacy_platforms[i].minor;
+	}
+	if (!legacy && sscanf(tag, "manylinux_%3u_%3u_", &major, &minor) != 2) {
 		return NOWHERE;
 	}
-	return count_newer(p.major, p.minor, glibc_major, glibc_minor) + p.legacy;
+	snprintf(again, sizeof(again), "manylinux_%u_%u_%s", major, minor, machine->name);
+	if ((!legacy && strcmp(tag, again) != 0) || major < 2 || (major == 2 && minor < oldest)
+		|| major > glibc_major || (major == glibc_major && minor > glibc_minor)) {
+		return NOWHERE;
+	}
+	return count_newer(major, minor, glibc_major, glibc_minor) + legacy;
 }
 
 /* The minor of "cp312" or "py312"; false for any other word. */

@@ -120,23 +120,6 @@ weigh_groups(const struct ws_groups *groups, struct ws_arena *a)
 	return shares;
 }
 
-static const unsigned *
-deal_groups(const struct ws_groups *groups, unsigned shards, struct ws_arena *a)
-{
-	unsigned *dealt = WS_NEW_N(a, unsigned, groups->at.len);
-	uint64_t *loads = WS_NEW_N(a, uint64_t, shards);
-	const struct share *shares = weigh_groups(groups, a);
-	for (size_t i = 0; i < groups->at.len; i++) {
-		unsigned least = 0;
-		for (unsigned shard = 1; shard < shards; shard++) {
-			least = loads[shard] < loads[least] ? shard : least;
-		}
-		loads[least] += shares[i].ms;
-		dealt[shares[i].group] = least + 1;
-	}
-	return dealt;
-}
-
 #define MOST_LISTED 8
 
 bool
@@ -192,14 +175,24 @@ bool
 ws_select(const struct ws_plan_input *in, const struct ws_groups *groups, ws_cell_list *cells,
 	struct ws_arena *a, struct ws_err *err)
 {
-	const unsigned *shards = in->shards > 1 ? deal_groups(groups, in->shards, a) : NULL;
+	unsigned *shard_of = WS_NEW_N(a, unsigned, groups->at.len); /* by group */
+	uint64_t *loads = WS_NEW_N(a, uint64_t, in->shards);
+	const struct share *shares = in->shards > 1 ? weigh_groups(groups, a) : NULL;
+	for (size_t i = 0; shares && i < groups->at.len; i++) {
+		unsigned least = 0;
+		for (unsigned shard = 1; shard < in->shards; shard++) {
+			least = loads[shard] < loads[least] ? shard : least;
+		}
+		loads[least] += shares[i].ms;
+		shard_of[shares[i].group] = least + 1;
+	}
 	size_t kept = 0;
 	bool matched = false;
 	for (size_t i = 0; i < cells->len; i++) {
 		struct ws_cell *cell = cells->at[i];
 		bool matches = ws_only_matches(in->only, cell->name);
 		matched = matched || matches;
-		if (matches && (!shards || shards[cell->group] == in->shard)) {
+		if (matches && (!shares || shard_of[cell->group] == in->shard)) {
 			cells->at[kept++] = cell;
 		}
 	}

@@ -117,36 +117,30 @@ add_unit(struct making *m, const char *path, unsigned files, const char *list, s
 }
 
 static void
-add_glob(struct making *m, const struct ws_source_list *sources, const char *list, size_t index)
-{
-	unsigned found = 0;
-	if (!m->listing) {
-		add_unit(m, sources->glob, sources->expected, list, index);
-		return;
-	}
-	for (size_t i = 0; i < m->listing->count; i++) {
-		const struct ws_tree_entry *entry = &m->listing->entries[i];
-		if (entry->kind != WS_TREE_LINK && fnmatch(sources->glob, entry->path, FNM_PATHNAME) == 0) {
-			found++;
-			add_unit(m, entry->path, 1, list, index);
-		}
-	}
-	if (found != sources->expected) {
-		ws_recipe_problem_add(m->problems, list, index, NULL,
-			"'%s' matches %u files where the recipe expects %u", sources->glob, found,
-			sources->expected);
-	}
-}
-
-static void
 add_lists(struct making *m, const struct ws_source_list *lists, size_t count, const char *place)
 {
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < lists[i].path_count; j++) {
-			add_unit(m, lists[i].paths[j], 1, place, i);
+		const struct ws_source_list *list = &lists[i];
+		for (size_t j = 0; j < list->path_count; j++) {
+			add_unit(m, list->paths[j], 1, place, i);
 		}
-		if (lists[i].glob) {
-			add_glob(m, &lists[i], place, i);
+		if (list->glob && !m->listing) {
+			add_unit(m, list->glob, list->expected, place, i);
+			continue;
+		}
+		unsigned found = 0;
+		for (size_t j = 0; list->glob && j < m->listing->count; j++) {
+			const struct ws_tree_entry *entry = &m->listing->entries[j];
+			if (entry->kind != WS_TREE_LINK
+				&& fnmatch(list->glob, entry->path, FNM_PATHNAME) == 0) {
+				found++;
+				add_unit(m, entry->path, 1, place, i);
+			}
+		}
+		if (list->glob && found != list->expected) {
+			ws_recipe_problem_add(m->problems, place, i, NULL,
+				"'%s' matches %u files where the recipe expects %u", list->glob, found,
+				list->expected);
 		}
 	}
 }

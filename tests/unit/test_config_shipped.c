@@ -246,8 +246,7 @@ WS_TEST(causal_conv1d)
 	struct ws_arch_set archs;
 	const char *why;
 	assert_true(ws_arch_set_parse("9.0;10.3+PTX", a, &archs, &why));
-	struct ws_point_view point = {
-		.cuda = version_of("13.0", a), .archs = archs, .cxx11abi = -1};
+	struct ws_point_view point = {.cuda = version_of("13.0", a), .archs = archs, .cxx11abi = -1};
 	assert_int_equal(recipe.known_bad_count, 1);
 	assert_true(ws_condition_holds(&recipe.known_bad[0].when, &point));
 	point.cuda = version_of("12.9", a);
