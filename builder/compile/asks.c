@@ -81,27 +81,6 @@ is_empty(struct ws_str text)
 	return text.n == 0;
 }
 
-/* After the opening quote: skips to the end of a string or character. */
-static void
-skip_literal(struct ws_str *text, char quote)
-{
-	while (text->n > 0) {
-		char c = text->s[0];
-		skip(text, c == '\\' && text->n > 1 ? 2 : 1);
-		if (c == quote) {
-			return;
-		}
-	}
-}
-
-static void
-skip_number(struct ws_str *text)
-{
-	while (text->n > 0 && (is_word(text->s[0]) || text->s[0] == '.' || text->s[0] == '\'')) {
-		skip(text, 1);
-	}
-}
-
 /* ---- notes ---- */
 
 static void
@@ -135,56 +114,6 @@ note_word(struct ws_map *set, struct ws_str word, struct ws_arena *a)
 	}
 }
 
-/* True for __has_include and __has_include_next, and for the internal spelling of gcc 5 to 9. */
-static bool
-is_question(struct ws_str word, enum ws_ask_kind *kind)
-{
-	*kind = ws_str_is(word, "__has_include_next") || ws_str_is(word, "__has_include_next__")
-		? WS_ASK_EXISTS_NEXT
-		: WS_ASK_EXISTS;
-	return *kind == WS_ASK_EXISTS_NEXT || ws_str_is(word, "__has_include")
-		|| ws_str_is(word, "__has_include__");
-}
-
-/* True for a part of __has_include that ## could complete: "__has_". */
-static bool
-is_piece(struct ws_str word)
-{
-	static const char whole[] = "__has_include_next";
-	return ws_str_is(word, "__has_embed")
-		|| (word.n > 2 && word.n < strlen(whole) && memcmp(word.s, whole, word.n) == 0);
-}
-
-/* The parameters after a macro's name. */
-static struct ws_str
-read_parameters(struct ws_str *text)
-{
-	struct ws_str all = {text->s, 0};
-	if (text->n == 0 || text->s[0] != '(') {
-		return all;
-	}
-	const char *end = memchr(text->s, ')', text->n);
-	all.n = end ? (size_t)(end - text->s) + 1 : text->n;
-	skip(text, all.n);
-	return all;
-}
-
-static bool
-holds_word(struct ws_str list, struct ws_str word)
-{
-	while (list.n > 0) {
-		struct ws_str found;
-		if (read_word(&list, &found)) {
-			if (ws_str_eq(found, word)) {
-				return true;
-			}
-		} else if (list.n > 0) {
-			skip(&list, 1);
-		}
-	}
-	return false;
-}
-
 /* The context of a word: a directive, or the macro that it defines. */
 struct place {
 	struct ws_asks *asks;
@@ -199,14 +128,6 @@ struct place {
 
 static const char computed_question[] = "__has_include of a name that only the preprocessor knows";
 
-/* `#define HAS __has_include`, as in xxhash.h. */
-static bool
-is_other_name(const struct place *p, enum ws_ask_kind kind, struct ws_str rest)
-{
-	return kind == WS_ASK_EXISTS && p->macro.n > 0 && p->parameters.n == 0 && p->before.n == 0
-		&& !p->after_call && is_empty(rest);
-}
-
 /* Reads the argument of __has_include. */
 static void
 read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
@@ -214,10 +135,11 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 	struct ws_str rest = *text, word, name;
 	bool angle;
 	if (!skip_char(&rest, '(')) {
-		bool asked_for = ws_str_is(p->before, "defined");
-		if (is_other_name(p, kind, rest)) {
+		/* `#define HAS __has_include`, as in xxhash.h. */
+		if (kind == WS_ASK_EXISTS && p->macro.n > 0 && p->parameters.n == 0 && p->before.n == 0
+			&& !p->after_call && is_empty(rest)) {
 			note_word(&p->asks->askers, p->macro, p->asks->a);
-		} else if (!asked_for) {
+		} else if (!ws_str_is(p->before, "defined")) {
 			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		}
 		return;
@@ -240,7 +162,15 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 		report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		return;
 	}
-	if (holds_word(p->parameters, word)) {
+	bool is_parameter = false;
+	for (struct ws_str list = p->parameters, found; list.n > 0 && !is_parameter;) {
+		bool read = read_word(&list, &found);
+		is_parameter = read && ws_str_eq(found, word);
+		if (!read && list.n > 0) {
+			skip(&list, 1);
+		}
+	}
+	if (is_parameter) {
 		note_word(&p->asks->askers, p->macro, p->asks->a);
 	} else {
 		const char *macro = ws_str_copy(word, p->asks->a);
@@ -289,15 +219,21 @@ read_call(struct place *p, struct ws_str called, struct ws_str *text)
 static void
 read_words(struct place *p, struct ws_str text)
 {
+	static const char longest[] = "__has_include_next";
 	while (text.n > 0) {
 		struct ws_str word, name;
 		bool angle;
-		enum ws_ask_kind kind;
 		skip_blanks(&text);
 		if (read_word(&text, &word)) {
-			if (is_question(word, &kind)) {
-				read_question(p, kind, &text);
-			} else if (is_piece(word) && !p->is_code) {
+			/* The internal spelling is that of gcc 5 to 9. */
+			bool next =
+				ws_str_is(word, "__has_include_next") || ws_str_is(word, "__has_include_next__");
+			/* ## could complete "__has_". */
+			bool piece = ws_str_is(word, "__has_embed")
+				|| (word.n > 2 && word.n < strlen(longest) && memcmp(word.s, longest, word.n) == 0);
+			if (next || ws_str_is(word, "__has_include") || ws_str_is(word, "__has_include__")) {
+				read_question(p, next ? WS_ASK_EXISTS_NEXT : WS_ASK_EXISTS, &text);
+			} else if (piece && !p->is_code) {
 				report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 			} else if (p->file) {
 				read_call(p, word, &text);
@@ -313,13 +249,18 @@ read_words(struct place *p, struct ws_str text)
 		}
 		char c = text.s[0];
 		if (ws_is_digit(c)) {
-			skip_number(&text);
+			while (text.n > 0 && (is_word(text.s[0]) || text.s[0] == '.' || text.s[0] == '\'')) {
+				skip(&text, 1);
+			}
 			continue;
 		}
 		skip(&text, 1);
 		struct ws_str rest = text;
-		if (c == '"' || c == '\'') {
-			skip_literal(&text, c);
+		if (c == '"' || c == '\'') { /* a string or character, to its end */
+			for (char last = '\0'; text.n > 0 && last != c;) {
+				last = text.s[0];
+				skip(&text, last == '\\' && text.n > 1 ? 2 : 1);
+			}
 		} else if (c == '(' && p->after_call && ws_scan_name(&rest, &name, &angle)) {
 			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		}
@@ -345,34 +286,20 @@ read_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, stru
 	}
 }
 
-static enum body
-read_body(struct ws_str text, struct ws_str *value, bool *whole)
-{
-	bool angle;
-	skip_blanks(&text);
-	struct ws_str rest = text;
-	if (ws_scan_name(&rest, value, &angle)) {
-		*whole = is_empty(rest);
-		if (angle) {
-			return BODY_ANGLE;
-		}
-		return *whole ? BODY_QUOTE : BODY_OTHER;
-	}
-	rest = text;
-	if (read_word(&rest, value)) {
-		*whole = is_empty(rest);
-		return *whole ? BODY_ALIAS : BODY_OTHER;
-	}
-	return BODY_OTHER;
-}
-
 static void
 add_macro(struct ws_asks *asks, struct ws_str name, bool function, struct ws_str text)
 {
 	static struct ws_macro other = {.body = BODY_OTHER};
-	struct ws_str value;
-	bool whole = false;
-	enum body body = read_body(text, &value, &whole);
+	struct ws_str value, rest = text;
+	bool angle;
+	enum body body = BODY_OTHER;
+	if (ws_scan_name(&rest, &value, &angle)) {
+		body = angle ? BODY_ANGLE : is_empty(rest) ? BODY_QUOTE : BODY_OTHER;
+	} else if (read_word(&text, &value)) {
+		body = is_empty(text) ? BODY_ALIAS : BODY_OTHER;
+		rest = text;
+	}
+	bool whole = is_empty(rest);
 	struct ws_macro *macro = &other;
 	const char *key = ws_str_copy(name, asks->a);
 	struct ws_macro *before = ws_map_get(&asks->macros, key);
@@ -394,7 +321,12 @@ read_define(struct ws_asks *asks, const char *file, struct ws_str text)
 	if (!read_word(&text, &p.macro)) {
 		return;
 	}
-	p.parameters = read_parameters(&text);
+	p.parameters = (struct ws_str){text.s, 0};
+	if (text.n > 0 && text.s[0] == '(') {
+		const char *end = memchr(text.s, ')', text.n);
+		p.parameters.n = end ? (size_t)(end - text.s) + 1 : text.n;
+		skip(&text, p.parameters.n);
+	}
 	p.is_code = memchr(text.s, ';', text.n) || memchr(text.s, '{', text.n);
 	add_macro(asks, p.macro, p.parameters.n > 0, text);
 	read_words(&p, text);
@@ -469,22 +401,6 @@ resolve_literal(struct ws_asks *asks, const struct ws_indirect *what, struct ws_
 	}
 }
 
-/* `#include MACRO` with <...> is searched whatever the name is, as long as its folder is in the
- * text. */
-static void
-resolve_angle(struct ws_asks *asks, const struct ws_indirect *what, const struct ws_macro *macro)
-{
-	bool include = what->kind == WS_ASK_INCLUDE || what->kind == WS_ASK_INCLUDE_NEXT;
-	if (!include && macro->whole) {
-		resolve_literal(asks, what, macro->text);
-	} else if (!include) {
-		report_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
-	} else if (memmem(macro->text.s, macro->text.n, "..", 2)) {
-		report_unknown(
-			asks, WS_UNKNOWN_INCLUDE, what->file, "#include of a computed name with '..'");
-	}
-}
-
 static void
 resolve_macro(
 	struct ws_asks *asks, const struct ws_indirect *what, const char *name, unsigned depth)
@@ -499,8 +415,14 @@ resolve_macro(
 		report_unknown(asks, unknown, what->file, shown);
 	}
 	for (; macro; macro = macro->next) {
-		if (macro->body == BODY_ANGLE) {
-			resolve_angle(asks, what, macro);
+		if (macro->body == BODY_ANGLE && !include && macro->whole) {
+			resolve_literal(asks, what, macro->text);
+		} else if (macro->body == BODY_ANGLE && include) {
+			/* Such a name is searched whatever it is, as long as its folder is in the text. */
+			if (memmem(macro->text.s, macro->text.n, "..", 2)) {
+				report_unknown(
+					asks, WS_UNKNOWN_INCLUDE, what->file, "#include of a computed name with '..'");
+			}
 		} else if (macro->body == BODY_QUOTE && macro->whole) {
 			report_name(asks, what->kind, false, macro->text, what->file);
 		} else if (macro->body == BODY_ALIAS && macro->whole && depth < MOST_ALIASES) {

@@ -99,15 +99,6 @@ const struct ws_action *ws_target_link(const struct ws_target *target, const str
 const char *const *ws_target_needed(
 	const struct ws_target *target, bool runtime, struct ws_arena *a);
 
-/** Removes a recipe's arguments about compression, whatever @a size says, since
- * ws_size_flags_add_nvcc knows the way of each toolkit (upstream's flag breaks nvcc before 12.8);
- * and those about debug info, unless the matrix requests it. For nvcc and host compilers. */
-void ws_size_flags_drop(ws_name_list *words, const struct ws_size_options *size);
-
-/** Adds nvcc's arguments for compression. */
-void ws_size_flags_add_nvcc(
-	ws_name_list *words, const struct ws_size_options *size, struct ws_arena *a);
-
 /** For ws_action.log_says: gcc, g++, clang, nvcc and shells between them. After a child was
  * killed or crashed, the driver exits with an ordinary status. */
 enum ws_log_says ws_compile_log_says(const char *tail);

@@ -29,6 +29,7 @@ struct walk {
 	struct ws_map folders; /* folders followed by "..": name -> one of the states below */
 	struct ws_map sizes;   /* of read files: "1234" -> struct read_file */
 	struct ws_arena *scratch;
+	bool assembled;     /* the assembler wrote a dependency file */
 	bool silent;        /* reads of the assembler are not listed */
 	const char *file;   /* the file with the directive */
 	const char *folder; /* its folder */
@@ -105,17 +106,6 @@ look_at_folder(struct walk *w, const char *name)
 	return known;
 }
 
-/* Notes a folder: if it became a link, the name would mean another file. */
-static void
-note_folder(struct walk *w, const char *name)
-{
-	if (!is_private(w, name) && look_at_folder(w, name) == folder) {
-		name = ws_arena_strdup(w->a, name);
-		ws_map_put(&w->folders, name, noted, w->a);
-		*ws_vec_push(&w->reads->folders, w->a) = name;
-	}
-}
-
 /* The worst state of folders followed by ".." in @a raw; @a at gets its name. `folder`: the text
  * alone determines the file. With @a note these folders are noted. */
 static const char *
@@ -140,7 +130,12 @@ look_at_parents(struct walk *w, const char *raw, bool note, const char **at)
 		}
 		const char *kind = strcmp(left, ".") == 0 ? linked : look_at_folder(w, left);
 		if (kind == folder || kind == noted) {
-			note ? note_folder(w, left) : (void)0;
+			/* If the folder became a link, the name would mean another file. */
+			if (note && kind == folder && !is_private(w, left)) {
+				left = ws_arena_strdup(w->a, left);
+				ws_map_put(&w->folders, left, noted, w->a);
+				*ws_vec_push(&w->reads->folders, w->a) = left;
+			}
 		} else if (worst != linked) {
 			worst = kind;
 			*at = left;
@@ -150,15 +145,6 @@ look_at_parents(struct walk *w, const char *raw, bool note, const char **at)
 		ws_buf_puts(&name, strcmp(up, ".") == 0 ? "" : up);
 	}
 	return worst;
-}
-
-static bool
-is_same_file(const struct walk *w, const char *x, const char *y)
-{
-	struct stat one, two;
-	return stat(ws_path_join(w->scratch, w->work, x, NULL), &one) == 0
-		&& stat(ws_path_join(w->scratch, w->work, y, NULL), &two) == 0 && one.st_dev == two.st_dev
-		&& one.st_ino == two.st_ino;
 }
 
 /* ---- files ---- */
@@ -181,16 +167,6 @@ find_file(struct walk *w, const char *name)
 		*ws_vec_push(known == absent ? &w->reads->absent : &w->reads->passed, w->a) = name;
 	}
 	return known;
-}
-
-static void
-note_present(struct walk *w, const char *name)
-{
-	if (find_file(w, name) == there) {
-		name = ws_arena_strdup(w->a, name);
-		ws_map_put(&w->looked, name, present, w->a);
-		*ws_vec_push(&w->reads->present, w->a) = name;
-	}
 }
 
 static void
@@ -280,35 +256,6 @@ note_same_bytes(struct walk *w, const char *name)
 	return true;
 }
 
-/* A matching precompiled header is used for an include of the unit itself. */
-static void
-look_for_precompiled(struct walk *w, const char *name)
-{
-	bool own = !w->file;
-	for (size_t i = 0; i < w->action->seed_count && !own; i++) {
-		own = strcmp(w->action->seeds[i], w->file) == 0;
-	}
-	if (own) {
-		find_file(w, ws_arena_printf(w->scratch, "%s.gch", name));
-	}
-}
-
-static void
-walk_question(struct walk *w, struct ws_ask ask)
-{
-	struct candidate c;
-	for (size_t i = 0; next_candidate(w, ask, i, &c); i++) {
-		note_parents(w, &c);
-		if (!c.name || find_file(w, c.name) == absent) {
-			continue;
-		}
-		note_present(w, c.name);
-		if (ask.kind == WS_ASK_EXISTS) {
-			return;
-		}
-	}
-}
-
 static void
 walk_include(struct walk *w, struct ws_ask ask)
 {
@@ -334,27 +281,22 @@ walk_include(struct walk *w, struct ws_ask ask)
 		}
 		found = count;
 	}
+	bool own = !w->file;
+	for (size_t i = 0; i < w->action->seed_count && !own; i++) {
+		own = strcmp(w->action->seeds[i], w->file) == 0;
+	}
 	for (size_t i = 0; i < found && next_candidate(w, ask, i, &c); i++) {
 		note_parents(w, &c);
 		if (!c.name) {
 			continue;
 		}
-		look_for_precompiled(w, c.name);
+		if (own) { /* a matching precompiled header is used for an include of the unit itself */
+			find_file(w, ws_arena_printf(w->scratch, "%s.gch", c.name));
+		}
 		if (!ws_map_get(&w->read, c.name) && find_file(w, c.name) != absent) {
 			note_same_bytes(w, c.name);
 		}
 	}
-}
-
-/* True for a repeated name: the second <vector> of a unit. Most names are repeated. */
-static bool
-was_asked(struct walk *w, struct ws_ask ask)
-{
-	if (!ask.angle) {
-		return false;
-	}
-	const char *key = ws_arena_printf(w->scratch, "%d%.*s", (int)ask.kind, WS_STR_ARGS(ask.name));
-	return ws_map_get(&w->asked, key) || !ws_map_add(&w->asked, ws_arena_strdup(w->a, key), w->a);
 }
 
 static void
@@ -365,10 +307,21 @@ walk_from(struct walk *w, const char *file, struct ws_ask ask)
 		w->folder = ws_path_dir(w->a, file);
 	}
 	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
-	if (ask.kind == WS_ASK_EXISTS || ask.kind == WS_ASK_EXISTS_NEXT) {
-		walk_question(w, ask);
-	} else {
+	if (ask.kind == WS_ASK_INCLUDE || ask.kind == WS_ASK_INCLUDE_NEXT) {
 		walk_include(w, ask);
+	} else {
+		struct candidate c;
+		bool ends = false;
+		for (size_t i = 0; !ends && next_candidate(w, ask, i, &c); i++) {
+			note_parents(w, &c);
+			const char *state = c.name ? find_file(w, c.name) : absent;
+			if (state == there) {
+				const char *name = ws_arena_strdup(w->a, c.name);
+				ws_map_put(&w->looked, name, present, w->a);
+				*ws_vec_push(&w->reads->present, w->a) = name;
+			}
+			ends = state != absent && ask.kind == WS_ASK_EXISTS;
+		}
 	}
 	ws_arena_rewind(w->scratch, mark);
 }
@@ -377,11 +330,16 @@ static void
 read_ask(struct ws_asks_taker *taker, struct ws_ask ask)
 {
 	struct walk *w = (struct walk *)taker;
-	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
-	bool done = was_asked(w, ask);
-	ws_arena_rewind(w->scratch, mark);
-	if (done) {
-		return;
+	if (ask.angle) { /* most names are repeated: the second <vector> of a unit */
+		struct ws_arena_mark mark = ws_arena_mark(w->scratch);
+		const char *key =
+			ws_arena_printf(w->scratch, "%d%.*s", (int)ask.kind, WS_STR_ARGS(ask.name));
+		bool done =
+			ws_map_get(&w->asked, key) || !ws_map_add(&w->asked, ws_arena_strdup(w->a, key), w->a);
+		ws_arena_rewind(w->scratch, mark);
+		if (done) {
+			return;
+		}
 	}
 	if (ask.file || ask.angle) {
 		walk_from(w, ask.file, ask);
@@ -409,25 +367,6 @@ read_unknown(struct ws_asks_taker *taker, enum ws_unknown kind, const char *file
 	}
 }
 
-/* `#include MACRO` has no name in the text. So for every read file, its name relative to each
- * search folder must stay absent from earlier search folders. */
-static void
-note_computed(struct walk *w, const char *file)
-{
-	for (size_t i = 0; i < w->search.folders.len; i++) {
-		const char *in = ws_path_normal(w->scratch, w->search.folders.at[i]);
-		size_t len = strlen(in);
-		if (strncmp(file, in, len) != 0 || file[len] != '/') {
-			continue;
-		}
-		for (size_t j = 0; j < i; j++) {
-			const char *name =
-				ws_path_join(w->scratch, w->search.folders.at[j], file + len + 1, NULL);
-			find_file(w, ws_path_normal(w->scratch, name));
-		}
-	}
-}
-
 /* ---- reads ---- */
 
 /* True if a text has ".incbin", or ".include" of the assembler. */
@@ -449,22 +388,6 @@ mentions_assembler(struct ws_str text)
 	return false;
 }
 
-/* True if the assembler writes no dependency file: with clang, or -flto. A command that only
- * preprocesses is assembled by another action. */
-static bool
-assembles_in_silence(const struct walk *w)
-{
-	for (const char *const *word = w->action->argv; word && *word; word++) {
-		if (ws_same(*word, "-E")) {
-			return false;
-		}
-		if (ws_starts_with(*word, "-flto")) {
-			return true;
-		}
-	}
-	return !ws_fs_exists(ws_path_join(w->a, w->work, WS_COMPILE_ASSEMBLED, NULL));
-}
-
 static bool
 scan_file(struct walk *w, const char *file, struct ws_err *err)
 {
@@ -478,45 +401,20 @@ scan_file(struct walk *w, const char *file, struct ws_err *err)
 		w->reads->uncacheable = ws_arena_printf(
 			w->a, "'%s' has the assembler read files (.incbin, .include), unseen", file);
 	}
-	note_computed(w, file);
-	ws_arena_rewind(w->scratch, mark);
-	return true;
-}
-
-/* Searches -include files, starting in the work folder. */
-static void
-read_forced(struct walk *w)
-{
-	w->file = NULL;
-	w->folder = ".";
-	for (size_t i = 0; i < w->search.forced.len; i++) {
-		struct ws_str name = ws_str_of(w->search.forced.at[i]);
-		walk_from(w, NULL, (struct ws_ask){WS_ASK_INCLUDE, false, name, NULL});
-	}
-}
-
-/* A file outside of all search folders is in a built-in folder of the compiler, searched last. */
-static void
-note_tails(struct walk *w, const char *name)
-{
+	/* `#include MACRO` has no name in the text. So for every read file, its name relative to each
+	 * search folder must stay absent from earlier search folders. */
 	for (size_t i = 0; i < w->search.folders.len; i++) {
 		const char *in = ws_path_normal(w->scratch, w->search.folders.at[i]);
-		if (ws_starts_with(name, in) && name[strlen(in)] == '/') {
-			return;
+		size_t len = strlen(in);
+		bool inside = strncmp(file, in, len) == 0 && file[len] == '/';
+		for (size_t k = 0; k < i && inside; k++) {
+			const char *earlier = w->search.folders.at[k];
+			const char *name = ws_path_join(w->scratch, earlier, file + len + 1, NULL);
+			find_file(w, ws_path_normal(w->scratch, name));
 		}
 	}
-	for (const char *tail = name; (tail = strchr(tail, '/'));) {
-		ws_map_add(&w->tails, ++tail, w->a);
-	}
-}
-
-static void
-note_size(struct walk *w, const char *name, const struct stat *status)
-{
-	const char *key = ws_arena_printf(w->a, "%lld", (long long)status->st_size);
-	struct read_file *file = WS_NEW(w->a, struct read_file);
-	*file = (struct read_file){name, ws_map_get(&w->sizes, key)};
-	ws_map_put(&w->sizes, key, file, w->a);
+	ws_arena_rewind(w->scratch, mark);
+	return true;
 }
 
 /* The canonical name of a read file. After a link, the text alone does not determine "..". */
@@ -529,7 +427,7 @@ canonical_name(struct walk *w, const char *raw)
 		return normal;
 	}
 	char real[PATH_MAX];
-	if (is_same_file(w, raw, normal)) {
+	if (ws_search_is_same(w->work, raw, normal, w->scratch)) {
 		if (normal[0] == '/' || !ws_names_is_outside(w->action, normal)) {
 			note_unknown(w, normal, why);
 		}
@@ -565,35 +463,32 @@ add_read(struct walk *w, const char *raw)
 		return;
 	}
 	note_file(w, name);
-	note_tails(w, name);
+	bool is_searched = false;
+	for (size_t i = 0; i < w->search.folders.len && !is_searched; i++) {
+		const char *in = ws_path_normal(w->scratch, w->search.folders.at[i]);
+		is_searched = ws_starts_with(name, in) && name[strlen(in)] == '/';
+	}
+	/* A file outside of all search folders is in a built-in folder of the compiler, searched
+	 * last. */
+	for (const char *tail = name; !is_searched && (tail = strchr(tail, '/'));) {
+		ws_map_add(&w->tails, ++tail, w->a);
+	}
 	if (found) {
-		note_size(w, name, &status);
+		const char *key = ws_arena_printf(w->a, "%lld", (long long)status.st_size);
+		struct read_file *file = WS_NEW(w->a, struct read_file);
+		*file = (struct read_file){name, ws_map_get(&w->sizes, key)};
+		ws_map_put(&w->sizes, key, file, w->a);
 	}
 }
 
+/* The prerequisites in a dependency file of the work folder. */
 static bool
-read_depfile(struct walk *w, struct ws_err *err)
+read_names(struct walk *w, const char *file, ws_name_list *names, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	ws_name_list names = {0};
-	const char *path = ws_path_join(w->a, w->work, WS_COMPILE_DEPFILE, NULL);
-	if (!ws_fs_read(path, &text, err) || !ws_depfile_parse(ws_buf_text(&text), w->a, &names, err)) {
-		return ws_err_wrap(err, "'%s'", w->action->subject);
-	}
-	for (size_t i = 0; i < names.len; i++) {
-		add_read(w, names.at[i]);
-	}
-	return true;
-}
-
-/* gcc and clang warn where __DATE__, __TIME__ or __TIMESTAMP__ is expanded. */
-static void
-look_for_dates(const char *log, struct ws_reads *reads)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	if (ws_fs_read(log, &text, NULL) && strstr(ws_buf_text(&text), "Wdate-time]")) {
-		reads->uncacheable = "it compiles the time of the build in (__DATE__, __TIME__)";
-	}
+	return (ws_fs_read(ws_path_join(w->a, w->work, file, NULL), &text, err)
+			   && ws_depfile_parse(ws_buf_text(&text), w->a, names, err))
+		|| ws_err_wrap(err, "'%s'", w->action->subject);
 }
 
 /* Adds files read by .incbin and .include of the assembler. Their search folders are not
@@ -601,14 +496,12 @@ look_for_dates(const char *log, struct ws_reads *reads)
 static bool
 read_assembled(struct walk *w, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_name_list names = {0};
-	const char *path = ws_path_join(w->a, w->work, WS_COMPILE_ASSEMBLED, NULL);
-	if (!ws_fs_exists(path)) {
+	if (!w->assembled) {
 		return true; /* clang has an internal assembler */
 	}
-	if (!ws_fs_read(path, &text, err) || !ws_depfile_parse(ws_buf_text(&text), w->a, &names, err)) {
-		return ws_err_wrap(err, "'%s'", w->action->subject);
+	if (!read_names(w, WS_COMPILE_ASSEMBLED, &names, err)) {
+		return false;
 	}
 	const char *temporary = ws_path_join(w->scratch, w->work, "tmp/", NULL);
 	for (size_t i = 0; i < names.len; i++) {
@@ -639,9 +532,22 @@ ws_headers_reads(const struct ws_action *action, const char *work, const char *l
 		.reads = reads,
 		.search = ws_search_read(action, work, a)};
 	w.asks = (struct ws_asks){.taker = &w.taker, .a = a};
-	w.silent = assembles_in_silence(&w);
-	if (!read_depfile(&w, err)) {
+	/* The assembler writes no dependency file with clang, or -flto. Another action assembles the
+	 * output of a command that only preprocesses. */
+	w.assembled = ws_fs_exists(ws_path_join(a, work, WS_COMPILE_ASSEMBLED, NULL));
+	w.silent = !w.assembled;
+	for (const char *const *word = action->argv; word && *word; word++) {
+		if (ws_same(*word, "-E") || ws_starts_with(*word, "-flto")) {
+			w.silent = !ws_same(*word, "-E");
+			break;
+		}
+	}
+	ws_name_list names = {0};
+	if (!read_names(&w, WS_COMPILE_DEPFILE, &names, err)) {
 		return false;
+	}
+	for (size_t i = 0; i < names.len; i++) {
+		add_read(&w, names.at[i]);
 	}
 	for (size_t i = 0; i < w.search.defines.len; i++) {
 		ws_asks_define(&w.asks, w.search.defines.at[i]);
@@ -654,7 +560,17 @@ ws_headers_reads(const struct ws_action *action, const char *work, const char *l
 		}
 	}
 	ws_asks_finish(&w.asks);
-	read_forced(&w);
-	look_for_dates(log, reads);
+	/* The search for a file of -include begins in the work folder. */
+	w.file = NULL;
+	w.folder = ".";
+	for (size_t i = 0; i < w.search.forced.len; i++) {
+		struct ws_str name = ws_str_of(w.search.forced.at[i]);
+		walk_from(&w, NULL, (struct ws_ask){WS_ASK_INCLUDE, false, name, NULL});
+	}
+	/* gcc and clang warn where __DATE__, __TIME__ or __TIMESTAMP__ is expanded. */
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (ws_fs_read(log, &text, NULL) && strstr(ws_buf_text(&text), "Wdate-time]")) {
+		reads->uncacheable = "it compiles the time of the build in (__DATE__, __TIME__)";
+	}
 	return read_assembled(&w, err);
 }

@@ -37,6 +37,9 @@ struct ws_search {
 struct ws_search ws_search_read(
 	const struct ws_action *action, const char *work, struct ws_arena *a);
 
+/** True if two names are one file. */
+bool ws_search_is_same(const char *work, const char *x, const char *y, struct ws_arena *a);
+
 /* ---- dependency files ----
  * A make rule: "unit.o: src/a.cu /usr/include/stdio.h \", as gcc -MD, nvcc -MD and ld
  * --dependency-file write it (GNU make's quoting: "\ ", "\#", "$$", backslash newline). */

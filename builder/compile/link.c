@@ -64,19 +64,6 @@ add_stub(const struct ws_store *store, const struct ws_target *target, const cha
 	return true;
 }
 
-/* An assembler text that puts an image into the section of GPU code, with a symbol that is
- * visible in the module only. Containers are aligned to 8 (builder/elf/fatbin.h). */
-static const char *
-image_text(const struct ws_unit *unit, const char *image, struct ws_arena *a)
-{
-	const char *symbol = ws_unit_symbol(unit->path, a);
-	return ws_arena_printf(a,
-		"\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl %s\n\t.hidden %s\n"
-		"\t.type %s, @object\n%s:\n\t.incbin \"%s\"\n\t.size %s, .-%s\n"
-		"\t.section .note.GNU-stack,\"\",@progbits\n",
-		symbol, symbol, symbol, symbol, image, symbol, symbol);
-}
-
 static const char *
 input_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
 {
@@ -91,12 +78,19 @@ linked_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
 										: input_name(unit, i, a);
 }
 
+/* Adds an assembler text that puts an image into the section of GPU code, with a symbol that is
+ * visible in the module only. Containers are aligned to 8 (builder/elf/fatbin.h). */
 static bool
 add_image(const struct ws_store *store, const struct ws_unit *unit, size_t i,
 	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_digest digest;
-	const char *text = image_text(unit, input_name(unit, i, a), a);
+	const char *symbol = ws_unit_symbol(unit->path, a);
+	const char *text = ws_arena_printf(a,
+		"\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl %s\n\t.hidden %s\n"
+		"\t.type %s, @object\n%s:\n\t.incbin \"%s\"\n\t.size %s, .-%s\n"
+		"\t.section .note.GNU-stack,\"\",@progbits\n",
+		symbol, symbol, symbol, symbol, input_name(unit, i, a), symbol, symbol);
 	if (!ws_cas_put(store, text, strlen(text), &digest, err)) {
 		return false;
 	}
@@ -132,7 +126,7 @@ fill_inputs(struct ws_action *action, const struct ws_target *target, const stru
 
 static const char *const *
 link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
-	const char *const *needed, struct ws_arena *a)
+	const char *const *needed, const char *const *own, struct ws_arena *a)
 {
 	ws_name_list argv = {0};
 	*ws_vec_push(&argv, a) = module->cxx ? "{cxx}" : "{cc}";
@@ -148,45 +142,13 @@ link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
 	for (size_t i = 0; needed[i]; i++) {
 		*ws_vec_push(&argv, a) = ws_arena_printf(a, "-l%s", link_name(needed[i], a));
 	}
-	const char *const *own = ws_target_link_flags(target, a);
-	for (size_t i = 0; own[i]; i++) {
-		*ws_vec_push(&argv, a) = own[i];
-	}
-	const char *const *floor = ws_floor_link_words(target->floor, module->cxx, a);
-	for (size_t i = 0; floor[i]; i++) {
-		*ws_vec_push(&argv, a) = floor[i];
-	}
+	ws_name_list_add(&argv, own, SIZE_MAX, a);
+	ws_name_list_add(&argv, ws_floor_link_words(target->floor, module->cxx, a), SIZE_MAX, a);
 	*ws_vec_push(&argv, a) = "-Wl,--dependency-file=" WS_LINK_DEPFILE;
 	*ws_vec_push(&argv, a) = "-o";
 	*ws_vec_push(&argv, a) = "module.so";
 	*ws_vec_push(&argv, a) = NULL;
 	return argv.at;
-}
-
-/* True if arguments name a source: "-Wl,--version-script=src/x.map", "-Lsrc/lib". */
-static bool
-names_sources(const struct ws_target *target, struct ws_arena *a)
-{
-	const char *const *own = ws_target_link_flags(target, a);
-	while (*own && !strstr(*own, "src/")) {
-		own++;
-	}
-	return *own;
-}
-
-static void
-add_mounts(struct ws_action *action, const struct ws_target *target, struct ws_arena *a)
-{
-	struct ws_mount *mounts = WS_NEW_N(a, struct ws_mount, 2);
-	action->mounts = mounts;
-	if (names_sources(target, a)) {
-		mounts[action->mount_count++] =
-			(struct ws_mount){"src", target->source->path, target->source};
-	}
-	if (target->floor) {
-		const struct ws_tree *tree = &target->floor->tree;
-		mounts[action->mount_count++] = (struct ws_mount){FLOOR, tree->path, tree};
-	}
 }
 
 const struct ws_action *
@@ -201,6 +163,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 							: (struct ws_token){"{cc}", target->linker->c_path};
 	const char *const *needed = ws_target_needed(target, module->runtime, a);
 	const char *name = ws_arena_printf(a, "%s.so", target->extension->module);
+	const char *const *own = ws_target_link_flags(target, a);
 	*action = (struct ws_action){
 		.subject = name,
 		.group = target->group,
@@ -208,7 +171,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.stage = "link",
 		.variant = "",
 		.tool = module->cxx ? ws_cxx_tool(target->linker) : ws_c_tool(target->linker),
-		.argv = link_argv(target, module, needed, a),
+		.argv = link_argv(target, module, needed, own, a),
 		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
@@ -221,29 +184,24 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},
 		.cpu_ms = 1000,
 	};
-	add_mounts(action, target, a);
+	struct ws_mount *mounts = WS_NEW_N(a, struct ws_mount, 2);
+	action->mounts = mounts;
+	/* Arguments may name a source: "-Wl,--version-script=src/x.map", "-Lsrc/lib". */
+	while (*own && !strstr(*own, "src/")) {
+		own++;
+	}
+	if (*own) {
+		mounts[action->mount_count++] =
+			(struct ws_mount){"src", target->source->path, target->source};
+	}
+	if (target->floor) {
+		const struct ws_tree *tree = &target->floor->tree;
+		mounts[action->mount_count++] = (struct ws_mount){FLOOR, tree->path, tree};
+	}
 	return fill_inputs(action, target, store, module, nodes, needed, a, err) ? action : NULL;
 }
 
 /* ---- the reads of a link ---- */
-
-/* The folders of -L, then the compiler's own. */
-static ws_name_list
-library_folders(const struct ws_action *action, struct ws_arena *a)
-{
-	ws_name_list folders = {0};
-	for (const char *const *word = action->argv; *word; word++) {
-		if (strcmp(*word, "-L") == 0 && word[1]) {
-			*ws_vec_push(&folders, a) = ws_path_normal(a, *++word);
-		} else if (ws_starts_with(*word, "-L") && (*word)[2]) {
-			*ws_vec_push(&folders, a) = ws_path_normal(a, *word + 2);
-		}
-	}
-	for (size_t i = 0; i < action->search_count; i++) {
-		*ws_vec_push(&folders, a) = action->search[i];
-	}
-	return folders;
-}
 
 /* Notes a missing name, which must stay absent; the work folder itself cannot change. */
 static void
@@ -293,7 +251,16 @@ ws_link_reads(const struct ws_action *action, const char *work, const char *log 
 		return ws_err_wrap(err, "'%s'", action->subject);
 	}
 	const char *temporary = ws_path_join(a, work, "tmp/", NULL); /* of -flto */
-	ws_name_list folders = library_folders(action, a);
+	/* The folders of -L, then the compiler's own. */
+	ws_name_list folders = {0};
+	for (const char *const *word = action->argv; *word; word++) {
+		if (strcmp(*word, "-L") == 0 && word[1]) {
+			*ws_vec_push(&folders, a) = ws_path_normal(a, *++word);
+		} else if (ws_starts_with(*word, "-L") && (*word)[2]) {
+			*ws_vec_push(&folders, a) = ws_path_normal(a, *word + 2);
+		}
+	}
+	ws_name_list_add(&folders, action->search, action->search_count, a);
 	for (size_t i = 0; i < names.len; i++) {
 		const char *name = ws_path_normal(a, names.at[i]);
 		if (!ws_depfile_is_input(action, name) && !ws_starts_with(name, temporary)

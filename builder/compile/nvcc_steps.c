@@ -31,23 +31,6 @@ static const struct {
 	{WS_NVCC_HOST, "-o"},
 };
 
-static bool
-find_stage(const ws_dryrun_words *words, enum ws_nvcc_stage *stage)
-{
-	const char *program = words->at[0];
-	if (ws_same(program, "{cxx}")) {
-		bool stops = ws_is_among("-E", words->at, words->len);
-		*stage = stops ? WS_NVCC_PREPROCESS : WS_NVCC_HOST;
-		return stops != ws_is_among("-c", words->at, words->len);
-	}
-	for (*stage = WS_NVCC_CUDAFE; *stage < WS_NVCC_HOST; ++*stage) {
-		if (ws_same(ws_path_base(program), ws_nvcc_stage_words[*stage])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The output that argument @a i of a step names; NULL: none. */
 static const char *
 written_at(const struct ws_nvcc_step *step, size_t i)
@@ -73,14 +56,6 @@ written_at(const struct ws_nvcc_step *step, size_t i)
 		}
 	}
 	return NULL;
-}
-
-/* The file in an argument: after its last "=", or all of it. */
-static const char *
-file_in(const char *word)
-{
-	const char *equals = strrchr(word, '=');
-	return equals ? equals + 1 : word;
 }
 
 static bool
@@ -119,7 +94,8 @@ find_inputs(
 {
 	struct ws_nvcc_step *step = &steps->at[index];
 	for (size_t i = 1; i < step->words.len; i++) {
-		const char *name = file_in(step->words.at[i]);
+		const char *equals = strrchr(step->words.at[i], '=');
+		const char *name = equals ? equals + 1 : step->words.at[i];
 		if (!strstr(step->words.at[i], folder) || is_output(step, name)) {
 			continue;
 		}
@@ -189,14 +165,24 @@ static bool
 add_step(const ws_dryrun_words *words, struct ws_arena *a, ws_nvcc_steps *steps, const char **why)
 {
 	struct ws_nvcc_step *step = ws_vec_push(steps, a);
-	*step = (struct ws_nvcc_step){0};
-	if (!find_stage(words, &step->stage)) {
-		*why = ws_arena_printf(a, "'%s' is not a command for a .cu file", words->at[0]);
+	const char *program = words->at[0];
+	bool stops = ws_is_among("-E", words->at, words->len), known;
+	if (ws_same(program, "{cxx}")) {
+		step->stage = stops ? WS_NVCC_PREPROCESS : WS_NVCC_HOST;
+		known = stops != ws_is_among("-c", words->at, words->len);
+	} else {
+		step->stage = WS_NVCC_CUDAFE;
+		while (step->stage < WS_NVCC_HOST
+			&& !ws_same(ws_path_base(program), ws_nvcc_stage_words[step->stage])) {
+			step->stage++;
+		}
+		known = step->stage < WS_NVCC_HOST;
+	}
+	if (!known) {
+		*why = ws_arena_printf(a, "'%s' is not a command for a .cu file", program);
 		return false;
 	}
-	for (size_t i = 0; i < words->len; i++) {
-		*ws_vec_push(&step->words, a) = words->at[i];
-	}
+	ws_name_list_add(&step->words, words->at, words->len, a);
 	for (size_t i = 1; i < words->len; i++) {
 		const char *name = written_at(step, i);
 		if (name) {

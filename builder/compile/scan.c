@@ -18,19 +18,6 @@ is_word(char c)
 	return ws_is_letter(c) || ws_is_digit(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* The length of a line continuation at @a at: backslash, blanks, newline; 0: none. */
-static size_t
-join_length(const char *at, const char *end)
-{
-	const char *p = at;
-	if (p == end || *p != '\\') {
-		return 0;
-	}
-	for (p++; p < end && (is_blank(*p) || *p == '\r'); p++) {
-	}
-	return p < end && *p == '\n' ? (size_t)(p + 1 - at) : 0;
-}
-
 /* A line end or continuation that only some compilers or options recognise; NULL: none. */
 static const char *
 odd_line_end(struct ws_str text)
@@ -72,13 +59,20 @@ ws_scan_begin(struct ws_str text)
 	return s;
 }
 
-/* The next character after line continuations; '\0' at the end of the text. */
+/* The next character after line continuations, which are a backslash, blanks and a newline; '\0' at
+ * the end of the text. */
 static char
 peek(struct ws_scan *s)
 {
-	size_t joined;
-	while ((joined = join_length(s->at, s->end)) > 0) {
-		s->at += joined;
+	while (s->at < s->end && *s->at == '\\') {
+		const char *p = s->at + 1;
+		while (p < s->end && (is_blank(*p) || *p == '\r')) {
+			p++;
+		}
+		if (p == s->end || *p != '\n') {
+			break;
+		}
+		s->at = p + 1;
 	}
 	return s->at < s->end ? *s->at : '\0';
 }
@@ -129,22 +123,6 @@ skip_comment(struct ws_scan *s)
 		before = c;
 	}
 	return true;
-}
-
-/* After the opening quote: reads a string or character, at most to the end of the line. */
-static void
-read_literal(struct ws_scan *s, char quote, bool keep)
-{
-	while (!at_newline(s)) {
-		char c = *s->at;
-		advance(s, keep);
-		if (c == quote) {
-			return;
-		}
-		if (c == '\\' && !at_newline(s)) {
-			advance(s, keep);
-		}
-	}
 }
 
 /* After R": skips to )delimiter" without joining lines. False: this end is missing or, in a
@@ -203,20 +181,6 @@ read_word(struct ws_scan *s, bool keep)
 	}
 }
 
-/* Reads a number; the quote in 1'000 does not start a character. */
-static void
-read_number(struct ws_scan *s, bool keep)
-{
-	for (char before = '0', c; is_word(c = peek(s)) || c == '.' || c == '\''
-		 || ((c == '+' || c == '-') && strchr("eEpP", before));
-		 before = c) {
-		if (c == '\'' && s->at + 1 < s->end && !is_word(s->at[1])) {
-			return;
-		}
-		advance(s, keep);
-	}
-}
-
 /* Reads one token or blank, in a directive (@a keep) or between directives. */
 static void
 read_token(struct ws_scan *s, bool keep)
@@ -233,13 +197,28 @@ read_token(struct ws_scan *s, bool keep)
 	}
 	s->in_line = s->in_line || !(is_blank(c) || c == '\r');
 	if (ws_is_digit(c)) {
-		read_number(s, keep);
+		/* The quote in 1'000 does not start a character. */
+		for (char before = '0'; is_word(c = peek(s)) || c == '.' || c == '\''
+			 || ((c == '+' || c == '-') && strchr("eEpP", before));
+			 before = c) {
+			if (c == '\'' && s->at + 1 < s->end && !is_word(s->at[1])) {
+				return;
+			}
+			advance(s, keep);
+		}
 	} else if (is_word(c)) {
 		read_word(s, keep);
 	} else {
 		advance(s, keep);
-		if (c == '"' || c == '\'') {
-			read_literal(s, c, keep);
+		/* A string or character ends at the end of the line. */
+		bool ends = c != '"' && c != '\'';
+		while (!ends && !at_newline(s)) {
+			char next = *s->at;
+			advance(s, keep);
+			ends = next == c;
+			if (next == '\\' && !at_newline(s)) {
+				advance(s, keep);
+			}
 		}
 	}
 }
@@ -263,25 +242,9 @@ skip_blanks(struct ws_scan *s)
 	}
 }
 
-/* "<a/b.h>" is one name, even if it looks like a comment inside. */
-static void
-read_header_name(struct ws_scan *s)
-{
-	skip_blanks(s);
-	if (peek(s) != '<') {
-		return;
-	}
-	while (!at_newline(s)) {
-		char c = *s->at;
-		advance(s, true);
-		if (c == '>') {
-			return;
-		}
-	}
-}
-
+/* After '#': reads the line. True if it concerns headers. */
 static bool
-read_kind(struct ws_str word, enum ws_directive_kind *kind)
+read_directive(struct ws_scan *s, struct ws_directive *directive)
 {
 	static const struct {
 		const char *word;
@@ -297,72 +260,55 @@ read_kind(struct ws_str word, enum ws_directive_kind *kind)
 		{"embed", WS_DIRECTIVE_ODD},
 		{"pragma", WS_DIRECTIVE_ODD},
 	};
-	for (size_t i = 0; i < WS_LEN(known); i++) {
-		if (ws_str_is(word, known[i].word)) {
-			*kind = known[i].kind;
-			return true;
+	ws_buf_clear(&s->line);
+	skip_blanks(s);
+	while (is_word(peek(s)) && s->at < s->end) {
+		advance(s, true);
+	}
+	size_t name = s->line.len, i = 0;
+	while (i < WS_LEN(known) && !ws_str_is(ws_buf_str(&s->line), known[i].word)) {
+		i++;
+	}
+	enum ws_directive_kind kind = i < WS_LEN(known) ? known[i].kind : WS_DIRECTIVE_ODD;
+	if (kind == WS_DIRECTIVE_INCLUDE || kind == WS_DIRECTIVE_INCLUDE_NEXT) {
+		/* "<a/b.h>" is one name, even if it looks like a comment inside. */
+		skip_blanks(s);
+		bool inside = peek(s) == '<';
+		while (inside && !at_newline(s)) {
+			inside = *s->at != '>';
+			advance(s, true);
 		}
 	}
-	return false;
-}
-
-/* "GCC dependency" checks a file's time, "GCC pch_preprocess" reads a file. */
-static bool
-pragma_reads(struct ws_str text)
-{
-	struct ws_str rest = ws_str_trim(text);
+	while (!at_newline(s)) {
+		read_token(s, true);
+	}
+	*directive = (struct ws_directive){kind, {ws_buf_text(&s->line) + name, s->line.len - name}};
+	if (i == WS_LEN(known) || strcmp(known[i].word, "pragma") != 0) {
+		return i < WS_LEN(known);
+	}
+	/* "GCC dependency" checks a file's time, "GCC pch_preprocess" reads a file. */
+	struct ws_str rest = ws_str_trim(directive->text);
 	bool gcc = ws_str_is(ws_str_cut(&rest, ' '), "GCC");
 	const char *first = gcc && rest.s ? ws_str_trim(rest).s : "";
 	return gcc && rest.s
 		&& (strncmp(first, "dependency", 10) == 0 || strncmp(first, "pch_preprocess", 14) == 0);
 }
 
-/* After '#': reads the line. True if it concerns headers. */
-static bool
-read_directive(struct ws_scan *s, struct ws_directive *directive)
-{
-	ws_buf_clear(&s->line);
-	skip_blanks(s);
-	while (is_word(peek(s)) && s->at < s->end) {
-		advance(s, true);
-	}
-	size_t name = s->line.len;
-	enum ws_directive_kind kind = WS_DIRECTIVE_ODD;
-	bool known = read_kind(ws_buf_str(&s->line), &kind);
-	if (known && (kind == WS_DIRECTIVE_INCLUDE || kind == WS_DIRECTIVE_INCLUDE_NEXT)) {
-		read_header_name(s);
-	}
-	while (!at_newline(s)) {
-		read_token(s, true);
-	}
-	const char *line = ws_buf_text(&s->line);
-	struct ws_str text = {line + name, s->line.len - name};
-	bool pragma = name == 6 && memcmp(line, "pragma", 6) == 0;
-	*directive = (struct ws_directive){kind, text};
-	return known && (!pragma || pragma_reads(text));
-}
-
 /* True at a "#" or "%:" that starts a directive; skips it. */
 static bool
 skip_introducer(struct ws_scan *s, char c)
 {
-	if (s->in_line) {
+	const char *at = s->at;
+	if (s->in_line || (c != '#' && c != '%')) {
 		return false;
 	}
-	if (c == '#') {
-		s->at++;
-		return true;
-	}
-	const char *at = s->at;
-	if (c == '%') {
-		s->at++;
-		if (peek(s) == ':') {
-			s->at++;
-			return true;
-		}
+	s->at++;
+	if (c == '%' && peek(s) != ':') {
 		s->at = at;
+		return false;
 	}
-	return false;
+	s->at += c == '%';
+	return true;
 }
 
 bool

@@ -28,12 +28,6 @@ static const struct {
 	{"-D", DEFINE},
 };
 
-static bool
-hands_on(const char *word)
-{
-	return strcmp(word, "-Xcompiler") == 0 || strcmp(word, "--compiler-options") == 0;
-}
-
 /* The value of the option at @a argv, and its number of arguments; 0: not such an option. */
 static size_t
 read_option(const char *const *argv, enum option *option, const char **value)
@@ -43,29 +37,22 @@ read_option(const char *const *argv, enum option *option, const char **value)
 		if (strncmp(argv[0], options[i].word, len) != 0) {
 			continue;
 		}
+		bool handed = ws_same(argv[1], "-Xcompiler") || ws_same(argv[1], "--compiler-options");
+		size_t next = handed ? 2 : 1;
 		*option = options[i].option;
-		size_t next = argv[1] && hands_on(argv[1]) ? 2 : 1;
 		*value = argv[0][len] ? argv[0] + len : argv[next];
 		return argv[0][len] ? 1 : *value ? next + 1 : 0;
 	}
 	return 0;
 }
 
-static bool
-is_same(const char *work, const char *x, const char *y, struct ws_arena *a)
+bool
+ws_search_is_same(const char *work, const char *x, const char *y, struct ws_arena *a)
 {
 	struct stat one, two;
 	return stat(ws_path_join(a, work, x, NULL), &one) == 0
 		&& stat(ws_path_join(a, work, y, NULL), &two) == 0 && one.st_dev == two.st_dev
 		&& one.st_ino == two.st_ino;
-}
-
-static void
-add_all(ws_name_list *to, const ws_name_list *from, struct ws_arena *a)
-{
-	for (size_t i = 0; i < from->len; i++) {
-		*ws_vec_push(to, a) = from->at[i];
-	}
 }
 
 struct ws_search
@@ -87,66 +74,57 @@ ws_search_read(const struct ws_action *action, const char *work, struct ws_arena
 		*ws_vec_push(&lists[option], a) = action->search[i];
 	}
 	struct ws_search search = {.forced = lists[FORCED], .defines = lists[DEFINE]};
-	add_all(&search.folders, &lists[QUOTE], a);
+	ws_name_list_add(&search.folders, lists[QUOTE].at, lists[QUOTE].len, a);
 	search.quote_count = search.folders.len;
 	for (size_t i = 0; i < lists[NORMAL].len; i++) {
 		bool again = false;
 		for (size_t j = 0; j < lists[SYSTEM].len && !again; j++) {
-			again = is_same(work, lists[NORMAL].at[i], lists[SYSTEM].at[j], a);
+			again = ws_search_is_same(work, lists[NORMAL].at[i], lists[SYSTEM].at[j], a);
 		}
 		if (!again) {
 			*ws_vec_push(&search.folders, a) = lists[NORMAL].at[i];
 		}
 	}
-	add_all(&search.folders, &lists[SYSTEM], a);
-	add_all(&search.folders, &lists[AFTER], a);
+	ws_name_list_add(&search.folders, lists[SYSTEM].at, lists[SYSTEM].len, a);
+	ws_name_list_add(&search.folders, lists[AFTER].at, lists[AFTER].len, a);
 	return search;
 }
 
 /* ---- dependency files ---- */
 
-/* Skips blanks and line continuations; false at the end of the rule. */
-static bool
-skip_blanks(const char **at)
-{
-	for (;;) {
-		if (**at == ' ' || **at == '\t') {
-			(*at)++;
-		} else if ((*at)[0] == '\\' && (*at)[1] == '\n') {
-			*at += 2;
-		} else if ((*at)[0] == '\\' && (*at)[1] == '\r' && (*at)[2] == '\n') {
-			*at += 3;
-		} else {
-			return **at != '\0' && **at != '\n' && **at != '\r';
-		}
-	}
-}
-
-/* Reads one word and unquotes it. A backslash counts only before a blank, '#' or a newline. */
+/* The next word of a rule, unquoted; NULL at its end. Blanks and line continuations are between
+ * words. A backslash counts only before a blank, '#' or a newline. */
 static const char *
 read_word(const char **at, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf word = {0};
-	for (; **at && !strchr(" \t\r\n", **at); (*at)++) {
-		const char *c = *at;
-		if (c[0] == '\\' && (c[1] == '\n' || (c[1] == '\r' && c[2] == '\n'))) {
-			break;
+	const char *c = *at;
+	bool inside = false;
+	for (; *c && *c != '\n' && *c != '\r'; c++) {
+		size_t joined = c[0] != '\\' ? 0 : c[1] == '\n' ? 1 : c[1] == '\r' && c[2] == '\n' ? 2 : 0;
+		if (joined > 0 || *c == ' ' || *c == '\t') {
+			if (inside) {
+				break;
+			}
+			c += joined;
+			continue;
 		}
+		inside = true;
 		if ((c[0] == '\\' && (c[1] == ' ' || c[1] == '#')) || (c[0] == '$' && c[1] == '$')) {
-			(*at)++;
+			c++;
 		}
-		ws_buf_putc(&word, **at);
+		ws_buf_putc(&word, *c);
 	}
-	return ws_buf_copy(&word, a);
+	*at = c;
+	return inside ? ws_buf_copy(&word, a) : NULL;
 }
 
 bool
 ws_depfile_parse(const char *text, struct ws_arena *a, ws_name_list *names, struct ws_err *err)
 {
-	const char *at = text;
+	const char *at = text, *word;
 	bool in_targets = true;
-	while (skip_blanks(&at)) {
-		const char *word = read_word(&at, a);
+	while ((word = read_word(&at, a))) {
 		if (!in_targets) {
 			*ws_vec_push(names, a) = word;
 		} else if (strcmp(word, ":") == 0 || ws_ends_with(word, ":")) {

@@ -7,34 +7,25 @@
 
 #include <ctype.h>
 
-/* The length of a marker before a relative name; 0: not such a line. */
-static size_t
-before_name(struct ws_str line)
-{
-	size_t at = 2;
-	if (line.n < 5 || memcmp(line.s, "# ", 2) != 0) {
-		return 0;
-	}
-	while (at < line.n && isdigit((unsigned char)line.s[at])) {
-		at++;
-	}
-	bool named = at > 2 && at + 2 < line.n && memcmp(line.s + at, " \"", 2) == 0;
-	return named && !strchr("/<\"", line.s[at + 2]) ? at + 2 : 0;
-}
-
 void
 ws_markers_anchor(struct ws_str text, struct ws_buf *out)
 {
 	while (text.n > 0) {
-		const char *end = memchr(text.s, '\n', text.n);
-		size_t len = end ? (size_t)(end - text.s) + 1 : text.n;
-		size_t before = before_name((struct ws_str){text.s, len});
-		ws_buf_add(out, text.s, before);
-		if (before > 0) {
-			ws_buf_puts(out, WS_SOURCE_ROOT "/");
+		const char *line = text.s, *end = memchr(line, '\n', text.n);
+		size_t len = end ? (size_t)(end - line) + 1 : text.n, at = 2;
+		while (at < len && isdigit((unsigned char)line[at])) {
+			at++;
 		}
-		ws_buf_add(out, text.s + before, len - before);
-		text = (struct ws_str){text.s + len, text.n - len};
+		/* # 12 "NAME */
+		if (len > 4 && memcmp(line, "# ", 2) == 0 && at > 2 && at + 2 < len
+			&& memcmp(line + at, " \"", 2) == 0 && !strchr("/<\"", line[at + 2])) {
+			ws_buf_add(out, line, at + 2);
+			ws_buf_puts(out, WS_SOURCE_ROOT "/");
+			ws_buf_add(out, line + at + 2, len - at - 2);
+		} else {
+			ws_buf_add(out, line, len);
+		}
+		text = (struct ws_str){line + len, text.n - len};
 	}
 }
 
@@ -188,20 +179,6 @@ arch_of(const struct expanding *x, const struct ws_nvcc_step *step)
 
 /* ---- actions ---- */
 
-/* True if cicc writes line tables. */
-static bool
-has_lines(const ws_nvcc_steps *steps)
-{
-	for (size_t i = 0; i < steps->len; i++) {
-		const ws_name_list *words = &steps->at[i].words;
-		if (steps->at[i].stage == WS_NVCC_CICC
-			&& ws_is_among("-generate-line-info", words->at, words->len)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* For the action that preprocesses text for cicc. */
 static bool
 anchor_markers(const struct ws_action *action, const char *work, struct ws_err *err)
@@ -216,52 +193,34 @@ anchor_markers(const struct ws_action *action, const char *work, struct ws_err *
 	return ws_fs_write(path, ws_buf_text(&anchored), anchored.len, 0644, err);
 }
 
-/* A compiler with changed output has another fingerprint. */
-static struct ws_tool
-anchoring_tool(struct ws_tool cxx, struct ws_arena *a)
-{
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, cxx.fingerprint);
-	ws_hasher_add_field(h, WS_SOURCE_ROOT "/");
-	struct ws_digest digest = ws_hasher_finish(h);
-	cxx.fingerprint = ws_arena_strdup(a, digest.hex);
-	return cxx;
-}
-
-/* The fingerprint covers the program and, for cicc, libdevice, which becomes part of its output. */
-static struct ws_tool
-tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
-{
-	const struct ws_target *target = x->split->target;
-	if (traits[stage].reads) {
-		return ws_cxx_tool(target->cxx);
-	}
-	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, target->cuda->digests[tools[stage].part]);
-	if (stage == WS_NVCC_CICC) {
-		ws_hasher_add_field(h, target->cuda->digests[WS_CUDA_LIBDEVICE]);
-	}
-	struct ws_digest digest = ws_hasher_finish(h);
-	return (struct ws_tool){
-		ws_nvcc_stage_words[stage], tools[stage].token, ws_arena_strdup(x->a, digest.hex)};
-}
-
+/* Fills what depends on the program of a stage. */
 static void
-fill_tokens(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
+fill_program(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
 {
+	const struct ws_action *whole = x->split->whole;
 	const struct ws_cuda_kit *cuda = x->split->target->cuda;
 	const struct ws_hostcc *cxx = x->split->target->cxx;
 	struct ws_token *tokens = WS_NEW_N(x->a, struct ws_token, 2);
-	struct ws_host_file *files = WS_NEW_N(x->a, struct ws_host_file, 2);
 	part->tokens = tokens;
 	part->token_count = 1;
 	if (traits[stage].reads) {
+		/* A part that reads headers has the unit's folders; the preprocessor's seed is the
+		 * source. */
 		tokens[0] = (struct ws_token){"{cxx}", cxx->path};
+		part->tool = ws_cxx_tool(cxx);
 		part->host_files = cxx->files;
 		part->host_file_count = cxx->file_count;
 		part->platform = cxx->platform;
+		part->mounts = whole->mounts;
+		part->mount_count = whole->mount_count;
+		part->search = cxx->search;
+		part->search_count = cxx->search_count;
+		part->find_reads = ws_headers_reads;
+		part->seeds = stage == WS_NVCC_PREPROCESS ? whole->seeds : NULL;
+		part->seed_count = stage == WS_NVCC_PREPROCESS ? whole->seed_count : 0;
 		return;
 	}
+	struct ws_host_file *files = WS_NEW_N(x->a, struct ws_host_file, 2);
 	const char *program = ws_cuda_part_find(cuda->path, tools[stage].part, x->a);
 	tokens[0] = (struct ws_token){tools[stage].token, program};
 	files[0] = (struct ws_host_file){program, cuda->digests[tools[stage].part]};
@@ -271,18 +230,13 @@ fill_tokens(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_actio
 			(struct ws_token){"{libdevice}", ws_path_dir(x->a, libdevice)};
 		files[1] = (struct ws_host_file){libdevice, cuda->digests[WS_CUDA_LIBDEVICE]};
 	}
+	/* The fingerprint covers the program and, for cicc, libdevice, which becomes part of its
+	 * output. */
+	struct ws_digest digest = ws_digest_fields(files[0].digest, files[1].digest, NULL);
+	part->tool = (struct ws_tool){
+		ws_nvcc_stage_words[stage], tools[stage].token, ws_arena_strdup(x->a, digest.hex)};
 	part->tool_files = files;
 	part->tool_file_count = cuda->tree ? part->token_count : 0;
-}
-
-static unsigned
-output_index(const struct ws_nvcc_step *step, const char *name)
-{
-	unsigned i = 0;
-	while (!ws_same(step->outputs.at[i], name)) {
-		i++;
-	}
-	return i;
 }
 
 static void
@@ -292,9 +246,12 @@ fill_files(const struct expanding *x, const struct ws_nvcc_step *step, struct ws
 	const char **outputs = WS_NEW_N(x->a, const char *, step->outputs.len + 1);
 	for (size_t i = 0; i < step->inputs.len; i++) {
 		const struct ws_nvcc_file *file = &step->inputs.at[i];
-		inputs[i] = (struct ws_input){.name = name_file(x, step, file->name),
-			.from = x->nodes->at[file->maker],
-			.output = output_index(&x->steps.at[file->maker], file->name)};
+		const struct ws_nvcc_step *maker = &x->steps.at[file->maker];
+		inputs[i] = (struct ws_input){
+			.name = name_file(x, step, file->name), .from = x->nodes->at[file->maker]};
+		while (!ws_same(maker->outputs.at[inputs[i].output], file->name)) {
+			inputs[i].output++;
+		}
 	}
 	for (size_t i = 0; i < step->outputs.len; i++) {
 		outputs[i] = name_file(x, step, step->outputs.at[i]);
@@ -303,33 +260,6 @@ fill_files(const struct expanding *x, const struct ws_nvcc_step *step, struct ws
 	part->input_count = step->inputs.len;
 	part->outputs = outputs;
 	part->output_count = step->outputs.len;
-}
-
-/* A part that reads headers has the unit's folders; the preprocessor's seed is the source. */
-static void
-fill_reading(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
-{
-	const struct ws_action *whole = x->split->whole;
-	part->mounts = whole->mounts;
-	part->mount_count = whole->mount_count;
-	part->search = x->split->target->cxx->search;
-	part->search_count = x->split->target->cxx->search_count;
-	part->find_reads = ws_headers_reads;
-	if (stage == WS_NVCC_PREPROCESS) {
-		part->seeds = whole->seeds;
-		part->seed_count = whole->seed_count;
-	}
-}
-
-/* Without an estimate, a long kernel would wait behind units with known costs, and end last. */
-static uint64_t
-guess_cpu_ms(const struct expanding *x, enum ws_nvcc_stage stage)
-{
-	uint64_t alike = 0;
-	for (size_t i = 0; i < x->steps.len; i++) {
-		alike += x->steps.at[i].stage == stage;
-	}
-	return x->split->whole->cpu_ms * traits[stage].percent / 100 / alike;
 }
 
 /* Without a seed nvcc generates a random name that all parts share, so the step that generates
@@ -348,6 +278,10 @@ make_part(const struct expanding *x, size_t index)
 	const struct ws_action *whole = x->split->whole;
 	const char *stage = ws_nvcc_stage_words[step->stage], *arch = arch_of(x, step);
 	struct ws_action *part = WS_NEW(x->a, struct ws_action);
+	uint64_t alike = 0;
+	for (size_t i = 0; i < x->steps.len; i++) {
+		alike += x->steps.at[i].stage == step->stage;
+	}
 	*part = (struct ws_action){
 		.subject =
 			arch[0] ? ws_arena_printf(x->a, "%s (%s)", whole->subject, arch) : whole->subject,
@@ -355,23 +289,24 @@ make_part(const struct expanding *x, size_t index)
 		.unit = whole->unit,
 		.stage = stage,
 		.variant = ws_arena_printf(x->a, "cuda%s %s", x->split->target->cuda->version.text, arch),
-		.tool = tool_of(x, step->stage),
 		.argv = make_argv(x, step),
 		.env = step->stage == WS_NVCC_CICC ? cicc_env : ws_target_env,
 		.log_says = whole->log_says,
 		.need = {.cpus = 1, .rss_bytes = traits[step->stage].rss_bytes},
-		.cpu_ms = guess_cpu_ms(x, step->stage),
+		/* Without an estimate, a long kernel would wait behind units with known costs, and end
+		 * last. */
+		.cpu_ms = whole->cpu_ms * traits[step->stage].percent / 100 / alike,
 		.limits = whole->limits,
 		.transient =
 			traits[step->stage].transient && index + 1 < x->steps.len && !generates_name(step),
 	};
-	fill_tokens(x, step->stage, part);
+	fill_program(x, step->stage, part);
 	fill_files(x, step, part);
-	if (traits[step->stage].reads) {
-		fill_reading(x, step->stage, part);
-	}
 	if (step->stage == WS_NVCC_PREPROCESS && arch[0] && x->lines) {
-		part->tool = anchoring_tool(part->tool, x->a);
+		/* A compiler with changed output has another fingerprint. */
+		struct ws_digest digest =
+			ws_digest_fields(part->tool.fingerprint, WS_SOURCE_ROOT "/", NULL);
+		part->tool.fingerprint = ws_arena_strdup(x->a, digest.hex);
 		part->amend = anchor_markers;
 	}
 	return part;
@@ -412,9 +347,14 @@ expand_unit(const struct ws_split *self, struct ws_graph *graph, ws_node_list *p
 	struct expanding x = {.split = s,
 		.stem = dot ? ws_arena_copy(graph->a, base, (size_t)(dot - base)) : base,
 		.steps = s->words->steps,
-		.lines = has_lines(&s->words->steps),
 		.nodes = parts,
 		.a = graph->a};
+	for (size_t i = 0; i < x.steps.len; i++) {
+		const struct ws_nvcc_step *step = &x.steps.at[i];
+		x.lines = x.lines
+			|| (step->stage == WS_NVCC_CICC
+				&& ws_is_among("-generate-line-info", step->words.at, step->words.len));
+	}
 	*why = x.lines && s->target->travels
 		? "-lineinfo: this host rewrites line markers before cicc reads them"
 		: s->words->why;

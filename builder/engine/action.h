@@ -57,6 +57,15 @@ struct ws_input {
 
 typedef WS_VEC(const char *) ws_name_list;
 
+/** Appends @a names: @a count of them, or those before a NULL. */
+static inline void
+ws_name_list_add(ws_name_list *list, const char *const *names, size_t count, struct ws_arena *a)
+{
+	for (size_t i = 0; i < count && names[i]; i++) {
+		*ws_vec_push(list, a) = names[i];
+	}
+}
+
 /** The dependencies of a command, found after its run, as canonical names. */
 struct ws_reads {
 	ws_name_list files;   /**< files that it read */

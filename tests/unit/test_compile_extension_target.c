@@ -1,7 +1,8 @@
-/* test_compile_target.c - what all actions of a target have in common, whatever they compile. */
+/* test_compile_extension_target.c - what all actions of a target have in common, whatever they
+ * compile. */
 #include "test.h"
 
-#include "compile/extension_target.h"
+#include "compile/split.h"
 
 static const struct ws_tree source = {.path = "/src"};
 static const struct ws_recipe recipe = {.name = "demo", .version = {.text = "1.0"}};
@@ -185,4 +186,115 @@ WS_TEST(units_of_several_architectures_travel_by_parts_where_all_of_it_can)
 	}
 	target.travels = false;
 	assert_non_null(ws_target_compile(&target, &kernel, &store, a)->split);
+}
+
+/* ---- debug info and compression ---- */
+
+/* A recipe's arguments without the dropped ones. */
+static const char *
+dropped(const char *text, struct ws_size_options size, struct ws_arena *a)
+{
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	struct ws_target target = target_with(&cxx);
+	ws_name_list words = {0};
+	for (struct ws_str rest = ws_str_of(text); rest.s;) {
+		*ws_vec_push(&words, a) = ws_str_copy(ws_str_cut(&rest, ' '), a);
+	}
+	target.size = size;
+	target.flags = (struct ws_flags){.link = words.at, .link_count = words.len};
+	const char *left = joined(ws_target_link_flags(&target, a), a);
+	const char *own = strstr(left, " -Wl,--strip-all");
+	return own ? ws_arena_copy(a, left, (size_t)(own - left)) : left;
+}
+
+WS_TEST(debug_info_is_asked_for)
+{
+	static const char words[] = "-O3 -g -lineinfo -Xcompiler -g --ptxas-options=-v -Xptxas -v "
+								"--ptxas-options=-v,-O2 -Xcompiler -fno-x -gencode arch=a,code=b";
+	assert_string_equal(dropped(words, (struct ws_size_options){.debug_info = WS_DEBUG_NONE}, a),
+		"-O3 --ptxas-options=-v,-O2 -Xcompiler -fno-x -gencode arch=a,code=b");
+	assert_string_equal(dropped(words, (struct ws_size_options){.debug_info = WS_DEBUG_LINES}, a),
+		"-O3 -lineinfo --ptxas-options=-v -Xptxas -v --ptxas-options=-v,-O2 -Xcompiler -fno-x "
+		"-gencode arch=a,code=b");
+	assert_string_equal(
+		dropped(words, (struct ws_size_options){.debug_info = WS_DEBUG_FULL}, a), words);
+}
+
+WS_TEST(how_to_compress_is_never_the_recipes_word)
+{
+	static const char words[] = "--compress-mode=size -compress-mode=balance --compress-mode speed "
+								"-Xfatbin -compress-all -Xfatbin=--compress-all --no-compress -O3";
+	for (int info = WS_DEBUG_NONE; info <= (int)WS_DEBUG_FULL; info++) {
+		struct ws_size_options size = {.debug_info = (enum ws_debug_info)info};
+		assert_string_equal(dropped(words, size, a), "-O3");
+	}
+	/* Other words for fatbinary stay. */
+	assert_string_equal(
+		dropped("-Xfatbin -cuda", (struct ws_size_options){0}, a), "-Xfatbin -cuda");
+	assert_string_equal(dropped("-Xfatbin", (struct ws_size_options){0}, a), "-Xfatbin");
+}
+
+WS_TEST(nvcc_gets_the_flags_that_its_toolkit_supports)
+{
+	static const struct {
+		enum ws_compress compress;
+		const char *words;
+	} cases[] = {
+		{WS_COMPRESS_NONE, "-Wno-error=date-time"},
+		{WS_COMPRESS_ALL, "-Wno-error=date-time -Xfatbin -compress-all"},
+		{WS_COMPRESS_SIZE, "-Wno-error=date-time --compress-mode=size"},
+	};
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	struct ws_target target = target_with(&cxx);
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		target.size.compress = cases[i].compress;
+		const char *words = joined(ws_target_nvcc_flags(&target, a), a);
+		assert_true(ws_ends_with(words, cases[i].words));
+	}
+}
+
+/* ---- texts of compilers ---- */
+
+WS_TEST(phrases_of_drivers_are_known)
+{
+	static const struct {
+		const char *tail;
+		enum ws_log_says says;
+	} rows[] = {
+		{"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n",
+			WS_LOG_SAYS_KILLED},
+		{"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n", WS_LOG_SAYS_KILLED},
+		{"nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)\n",
+			WS_LOG_SAYS_CRASHED},
+		{"a.cpp:1: internal compiler error: Segmentation fault\n", WS_LOG_SAYS_CRASHED},
+		{"Killed\n", WS_LOG_SAYS_KILLED},
+		{"x\nKilled\n", WS_LOG_SAYS_KILLED},
+		{"a.cpp:1:1: error: 'Killed' was not declared\n", WS_LOG_SAYS_NOTHING},
+		{"", WS_LOG_SAYS_NOTHING},
+	};
+	for (size_t i = 0; i < WS_LEN(rows); i++) {
+		assert_int_equal(ws_compile_log_says(rows[i].tail), rows[i].says);
+	}
+}
+
+/* Line markers lose the folder in which text was preprocessed. */
+WS_TEST(relative_names_of_markers_get_a_root)
+{
+	static const struct {
+		const char *text, *anchored;
+	} cases[] = {
+		{"# 1 \"src/a.cu\"\nint a;\n", "# 1 \"/wheelsmith/src/a.cu\"\nint a;\n"},
+		{"# 12 \"cuda/include/x.h\" 1 3 4", "# 12 \"/wheelsmith/cuda/include/x.h\" 1 3 4"},
+		{"# 1 \"/usr/include/stdio.h\" 3\n", "# 1 \"/usr/include/stdio.h\" 3\n"},
+		{"# 0 \"<built-in>\"\n", "# 0 \"<built-in>\"\n"},
+		{"# 1 \"\"\n", "# 1 \"\"\n"},
+		{"#pragma once \"a\"\n# pragma 1 \"a\"\n", "#pragma once \"a\"\n# pragma 1 \"a\"\n"},
+		{" # 1 \"a\"\n# 1\n#\n\n", " # 1 \"a\"\n# 1\n#\n\n"},
+		{"", ""},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		WS_AUTO_BUF struct ws_buf out = {0};
+		ws_markers_anchor(ws_str_of(cases[i].text), &out);
+		assert_string_equal(ws_buf_text(&out), cases[i].anchored);
+	}
 }
