@@ -27,7 +27,10 @@ struct ws_scene {
 void ws_scene_begin(struct ws_scene *s, struct ws_arena *a);
 void ws_scene_end(struct ws_scene *s);
 
-#define WS_AUTO_SCENE __attribute__((cleanup(ws_scene_end)))
+/** Declares @a s and begins it, until the end of the block. */
+#define WS_SCENE(s, a) \
+	__attribute__((cleanup(ws_scene_end))) struct ws_scene s; \
+	ws_scene_begin(&s, a)
 
 /** Another index for this role ("default", "torch"); "/~norange/simple" is one of the server's. */
 void ws_scene_set_index(struct ws_scene *s, const char *role, const char *url);

@@ -71,6 +71,17 @@ ws_test_dir(struct ws_arena *a)
 	return dir;
 }
 
+const char *
+ws_test_file(
+	struct ws_arena *a, const char *folder, const char *below, const char *text, mode_t mode)
+{
+	struct ws_err err;
+	const char *path = ws_path_join(a, folder, below, NULL);
+	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
+	assert_ok(ws_fs_write(path, text, strlen(text), mode, &err), err);
+	return path;
+}
+
 int
 main(int argc, char **argv)
 {

@@ -80,4 +80,8 @@ struct rlimit ws_test_open_no_more(void);
 /** A new folder that goes when the test program ends. */
 const char *ws_test_dir(struct ws_arena *a);
 
+/** Writes a file at @a below in @a folder, with the folders above it; returns its path. */
+const char *ws_test_file(
+	struct ws_arena *a, const char *folder, const char *below, const char *text, mode_t mode);
+
 #endif

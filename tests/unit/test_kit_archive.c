@@ -57,9 +57,8 @@ requests(const struct ws_scene *s)
 
 WS_TEST(a_definition_becomes_a_whole_toolkit)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	assert_ok(open_kit(&s, &def, &kit), s.err);
 	assert_string_equal(kit.name, "cuda-12.4");
@@ -81,10 +80,9 @@ WS_TEST(a_definition_becomes_a_whole_toolkit)
 
 WS_TEST(modes_files_and_links_are_the_definitions)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit;
 	WS_AUTO_BUF struct ws_buf profile = {0};
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	assert_ok(open_kit(&s, &def, &kit), s.err);
 	assert_int_equal(kind_of(&kit, "bin/nvcc"), WS_TREE_EXECUTABLE);
@@ -103,9 +101,8 @@ WS_TEST(modes_files_and_links_are_the_definitions)
 
 WS_TEST(the_second_time_nothing_is_asked)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit, again;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	assert_ok(open_kit(&s, &def, &kit), s.err);
 	unsigned before = requests(&s);
@@ -120,8 +117,7 @@ WS_TEST(a_changed_tool_changes_the_fingerprint)
 {
 	struct ws_cuda_kit kits[2];
 	for (size_t i = 0; i < WS_LEN(kits); i++) {
-		WS_AUTO_SCENE struct ws_scene s;
-		ws_scene_begin(&s, a);
+		WS_SCENE(s, a);
 		struct ws_kit_def def = make(&s, i == 0 ? NULL : "nvcc=12.4.140");
 		assert_ok(open_kit(&s, &def, &kits[i]), s.err);
 	}
@@ -141,9 +137,8 @@ WS_TEST(an_archive_that_differs_from_its_pin_is_refused)
 		{"lack=curand.h", "it lacks curand.h", WS_ERR_CONFIG},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		WS_AUTO_SCENE struct ws_scene s;
+		WS_SCENE(s, a);
 		struct ws_cuda_kit kit;
-		ws_scene_begin(&s, a);
 		struct ws_kit_def def = make(&s, cases[i].fault);
 		assert_fails(open_kit(&s, &def, &kit), s.err, cases[i].kind);
 		assert_contains(s.err.text, cases[i].says);
@@ -153,9 +148,8 @@ WS_TEST(an_archive_that_differs_from_its_pin_is_refused)
 
 WS_TEST(a_broken_download_goes_on_where_it_stopped)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	s.fetch.debian_mirror = ws_served_url(&s.served, "/~cut=500:1/debian/");
 	assert_ok(open_kit(&s, &def, &kit), s.err);
@@ -164,9 +158,8 @@ WS_TEST(a_broken_download_goes_on_where_it_stopped)
 
 WS_TEST(a_server_without_ranges_gives_whole_wheels_with_a_warning)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	ws_scene_set_index(&s, "default", "/~norange/simple");
 	assert_ok(open_kit(&s, &def, &kit), s.err);
@@ -180,9 +173,8 @@ WS_TEST(redistributables_take_the_place_of_debians_package)
 {
 	static const char *const mirrors[] = {NULL, "/~status=404/debian"};
 	for (size_t i = 0; i < WS_LEN(mirrors); i++) {
-		WS_AUTO_SCENE struct ws_scene s;
+		WS_SCENE(s, a);
 		struct ws_cuda_kit kit, again;
-		ws_scene_begin(&s, a);
 		struct ws_kit_def def = make(&s, NULL);
 		s.fetch.debian_mirror = mirrors[i] ? ws_served_url(&s.served, mirrors[i]) : NULL;
 		assert_ok(open_kit(&s, &def, &kit), s.err);
@@ -216,9 +208,8 @@ turn(const struct ws_kit_def *def, struct ws_arena *a)
 
 WS_TEST(without_debian_and_redistributables_both_cures_are_printed)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	def = turn(&def, a);
 	s.fetch.debian_mirror = NULL;
@@ -237,9 +228,8 @@ WS_TEST(without_debian_and_redistributables_both_cures_are_printed)
 
 WS_TEST(the_lock_opens_a_kit_and_refuses_another)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit, again;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	s.fetch.debian_mirror = NULL;
 	assert_ok(open_kit(&s, &def, &kit), s.err);
@@ -265,9 +255,8 @@ WS_TEST(the_lock_opens_a_kit_and_refuses_another)
 
 WS_TEST(the_lock_names_the_source_of_the_compiler)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit;
-	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
 	struct ws_pin_cuda pin = {.definition = def.digest.hex, .debian = "redist"};
 	assert_ok(ws_cuda_open_archive(&s.fetch, &def, &pin, a, &kit, &s.err), s.err);
@@ -300,9 +289,8 @@ WS_TEST(a_manifest_becomes_a_whole_toolkit)
 		{"13.0", "cuda-13.0", "13.0.88", {"cuda/include", "cuda/include/cccl"}, "libcudart.so.13"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		WS_AUTO_SCENE struct ws_scene s;
+		WS_SCENE(s, a);
 		struct ws_cuda_kit kit;
-		ws_scene_begin(&s, a);
 		make(&s, i == 1 ? "top=another-name" : NULL);
 		assert_ok(open_redist(&s, cases[i].cuda, NULL, &kit), s.err);
 		assert_string_equal(kit.name, cases[i].name);
@@ -323,9 +311,8 @@ WS_TEST(a_manifest_becomes_a_whole_toolkit)
 
 WS_TEST(the_lock_pins_the_manifest)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit, again;
-	ws_scene_begin(&s, a);
 	make(&s, NULL);
 	assert_ok(open_redist(&s, "13.0", NULL, &kit), s.err);
 	struct ws_pin_cuda pin = {
@@ -341,9 +328,8 @@ WS_TEST(the_lock_pins_the_manifest)
 
 WS_TEST(nvcc_of_an_assembled_toolkit_is_asked_for_its_release_once)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_cuda_kit kit, again;
-	ws_scene_begin(&s, a);
 	make(&s, NULL);
 	assert_ok(open_redist(&s, "13.0", NULL, &kit), s.err);
 	struct ws_pin_cuda pin = {

@@ -88,10 +88,7 @@ end_host(struct host *h)
 static void
 put(const struct host *h, const char *path, const char *text, mode_t mode)
 {
-	struct ws_err err;
-	const char *full = ws_path_join(h->a, h->root, path, NULL);
-	assert_ok(ws_fs_mkdirs(ws_path_dir(h->a, full), &err), err);
-	assert_ok(ws_fs_write(full, text, strlen(text), mode, &err), err);
+	ws_test_file(h->a, h->root, path, text, mode);
 }
 
 static void
@@ -104,9 +101,8 @@ drop(const struct host *h, const char *path)
 static void
 put_runtime(const struct host *h, const char *path, const char *soname)
 {
-	const char *full = ws_path_join(h->a, h->root, path, NULL);
+	const char *full = ws_test_file(h->a, h->root, path, "", 0644);
 	struct ws_err err;
-	assert_ok(ws_fs_mkdirs(ws_path_dir(h->a, full), &err), err);
 	const char *const argv[] = {"/usr/bin/gcc", "-shared", "-nostdlib", "-x", "c", "/dev/null",
 		"-o", full, ws_arena_printf(h->a, "-Wl,-soname,%s", soname), NULL};
 	struct ws_child_order command = {.argv = argv};

@@ -58,8 +58,7 @@ make_wheels(struct ws_scene *s)
 
 WS_TEST(a_list_holds_every_library_and_every_python)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	make_wheels(&s);
 	const char *path = find(&s);
 	assert_ok(path != NULL, s.err);
@@ -77,8 +76,7 @@ WS_TEST(a_list_holds_every_library_and_every_python)
 
 WS_TEST(it_is_made_once)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	make_wheels(&s);
 	const char *path = find(&s);
 	assert_ok(path != NULL, s.err);
@@ -97,8 +95,7 @@ WS_TEST(a_library_that_is_missing_or_wrong_is_named)
 		{"lie=torch/lib/libtorch_cpu.so", "does not match its RECORD"},
 	};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
-		WS_AUTO_SCENE struct ws_scene s;
-		ws_scene_begin(&s, a);
+		WS_SCENE(s, a);
 		ws_scene_run(&s, "make_torch.py", files(&s), "all=1", faults[i][0], NULL);
 		assert_null(find(&s));
 		assert_int_equal(s.err.kind, WS_ERR_FETCH);
@@ -110,8 +107,7 @@ WS_TEST(a_library_that_is_missing_or_wrong_is_named)
 
 WS_TEST(a_child_process_reads_the_library)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	make_wheels(&s);
 	assert_fails(find_by(&s, "/bin/false"), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "reading its libraries exited with 1");
@@ -134,8 +130,7 @@ install(struct ws_scene *s, const char *folder, const char *abi)
 
 WS_TEST(an_installed_torch_is_read_where_it_is)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	static const struct ws_python_tag python = {.major = 3, .minor = 11};
 	const char *folder = ws_path_join(a, ws_test_dir(a), "a[b]*", NULL);
 	assert_ok(ws_fs_mkdirs(folder, &s.err), s.err);
@@ -169,8 +164,7 @@ WS_TEST(an_installed_torch_is_read_where_it_is)
 
 WS_TEST(an_installed_torch_that_is_not_a_library_is_refused)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	static const struct ws_python_tag python = {.major = 3, .minor = 11};
 	struct ws_torch_kit kit = install(&s, ws_test_dir(a), "abi=0");
 	const char *cpu = ws_path_join(a, kit.library_path, "libtorch_cpu.so", NULL);

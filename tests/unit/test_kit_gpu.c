@@ -94,33 +94,25 @@ WS_TEST(without_the_program_no_device_is_reported)
 	assert_contains(gpus.why_none, "no nvidia-smi");
 }
 
-static void
-put(const char *root, const char *name, const char *text, struct ws_arena *a)
-{
-	struct ws_err err;
-	const char *path = ws_path_join(a, root, name, NULL);
-	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
-	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
-}
-
 /* As the kernel modules of 535 (closed) and 580 (open) write them. */
 WS_TEST(without_the_program_the_driver_s_files_are_read)
 {
 	const char *root = ws_test_dir(a);
 	struct ws_gpus gpus;
-	put(root, "proc/driver/nvidia/version",
+	ws_test_file(a, root, "proc/driver/nvidia/version",
 		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n"
 		"GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n",
-		a);
+		0644);
 	list_gpus(root, NULL, a, &gpus);
 	assert_string_equal(gpus.driver, "535.104.05");
 	assert_int_equal(gpus.seen_count, 0);
 	assert_contains(gpus.why_none, "driver 535.104.05 lists 0 devices");
-	put(root, "proc/driver/nvidia/version",
-		"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n", a);
-	put(root, "proc/driver/nvidia/gpus/0000:65:00.0/information",
-		"Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 79\nGPU UUID: \t GPU-0\n", a);
-	put(root, "proc/driver/nvidia/gpus/0000:66:00.0/registry", "Binary: \"\"\n", a);
+	ws_test_file(a, root, "proc/driver/nvidia/version",
+		"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n",
+		0644);
+	ws_test_file(a, root, "proc/driver/nvidia/gpus/0000:65:00.0/information",
+		"Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 79\nGPU UUID: \t GPU-0\n", 0644);
+	ws_test_file(a, root, "proc/driver/nvidia/gpus/0000:66:00.0/registry", "Binary: \"\"\n", 0644);
 	list_gpus(root, NULL, a, &gpus);
 	assert_string_equal(gpus.driver, "580.95.05");
 	assert_int_equal(gpus.seen_count, 1);

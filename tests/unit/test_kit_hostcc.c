@@ -98,15 +98,6 @@ add_gcc(struct ws_arena *a, const char *folder, const char *name, const char *ve
 	return add_compiler(a, folder, name, ws_arena_printf(a, "gcc version %s (Demo) ", version));
 }
 
-static void
-add_text(struct ws_arena *a, const char *root, const char *below, const char *text, mode_t mode)
-{
-	struct ws_err err;
-	const char *path = ws_path_join(a, root, below, NULL);
-	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
-	assert_ok(ws_fs_write(path, text, strlen(text), mode, &err), err);
-}
-
 /* One line a compiler: "gcc 12.2.0 /usr/bin/g++-12". */
 static const char *
 list_text(struct ws_arena *a, const char *root, const char *path_variable)
@@ -174,7 +165,7 @@ WS_TEST(a_compiler_that_does_not_answer_is_named)
 	const char *root = ws_test_dir(a);
 	const char *bin = ws_path_join(a, root, "usr/bin", NULL);
 	add_gcc(a, bin, "g++-12", "12.2.0");
-	add_text(a, root, "usr/bin/g++-13", "#!/bin/sh\nexit 1\n", 0755);
+	ws_test_file(a, root, "usr/bin/g++-13", "#!/bin/sh\nexit 1\n", 0755);
 	struct counting warnings = {.sink.take = count_warning};
 	struct ws_events events = {0};
 	ws_events_add(&events, &warnings.sink);
@@ -212,7 +203,7 @@ make_scene(struct ws_arena *a, const char *os_release, const char *const *gccs)
 	struct ws_version *cuda = WS_NEW(a, struct ws_version);
 	struct scene s = {.wish = {.cuda = cuda, .limits = {11, 3, 14}}};
 	assert_true(ws_version_parse("11.8", a, cuda));
-	add_text(a, root, "etc/os-release", os_release, 0644);
+	ws_test_file(a, root, "etc/os-release", os_release, 0644);
 	for (; *gccs; gccs++) {
 		const char *name = ws_arena_printf(a, "g++-%.2s", *gccs);
 		add_gcc(a, ws_path_join(a, root, "usr/bin", NULL), name, *gccs);
@@ -283,8 +274,8 @@ WS_TEST(debian_is_asked_what_it_has)
 	assert_true(ws_version_parse("12.4", a, &cuda[2].version));
 	struct ws_facts facts = {.cuda = cuda, .cuda_count = 3};
 	s.wish.facts = &facts;
-	add_text(a, s.host.root, "var/lib/apt/lists/mirror_Packages.lz4", "x", 0644);
-	add_text(a, s.host.root, "usr/bin/apt-cache",
+	ws_test_file(a, s.host.root, "var/lib/apt/lists/mirror_Packages.lz4", "x", 0644);
+	ws_test_file(a, s.host.root, "usr/bin/apt-cache",
 		"#!/bin/sh\n[ \"$*\" = 'pkgnames g++-' ] || exit 1\nprintf '%s\\n' g++-12 g++-11 "
 		"g++-11-multilib g++-9 g++-mingw-w64\n",
 		0755);
@@ -296,7 +287,7 @@ WS_TEST(debian_is_asked_what_it_has)
 		"or build this cell with CUDA 12.0 or newer and a torch built for CUDA 12\n");
 	assert_cure(s.err, WS_CURE_CUDA, "12.0");
 
-	add_text(
+	ws_test_file(
 		a, s.host.root, "usr/bin/apt-cache", "#!/bin/sh\nprintf '%s\\n' g++-12 g++-14\n", 0755);
 	s.wish.facts = NULL;
 	assert_fails(choose(&s), s.err, WS_ERR_BUILD);

@@ -10,16 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *
-add_file(struct ws_arena *a, const char *root, const char *below, const char *text, mode_t mode)
-{
-	struct ws_err err;
-	const char *path = ws_path_join(a, root, below, NULL);
-	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
-	assert_ok(ws_fs_write(path, text, strlen(text), mode, &err), err);
-	return path;
-}
-
 /* A line is added to @a root/asked each time it is asked; its headers are beside it if @a
  * headers. */
 static const char *
@@ -35,7 +25,7 @@ add_python(
 	const char *path = ws_path_join(a, root, below, NULL);
 	const char *include = ws_arena_printf(a, "%s.include", path);
 	if (headers) {
-		add_file(a, include, "Python.h", "", 0644);
+		ws_test_file(a, include, "Python.h", "", 0644);
 	}
 	const char *text = ws_arena_printf(a,
 		"#!/bin/sh\necho %s >> %s/asked\n/bin/cat <<END\n"
@@ -47,7 +37,7 @@ add_python(
 		" \"purelib\": \"/p\"}\nEND\n",
 		below, root, tag.minor, atoi(number), threads ? "true" : "false", path, include, tag.minor,
 		threads ? "t" : "", path);
-	return add_file(a, root, below, text, 0755);
+	return ws_test_file(a, root, below, text, 0755);
 }
 
 static const char *
@@ -142,11 +132,11 @@ WS_TEST(python_2_and_pypy_are_refused_by_name)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	const char *two = add_file(a, root, "python2",
+	const char *two = ws_test_file(a, root, "python2",
 		"#!/bin/sh\nif [ \"$1\" = -V ]; then echo 'Python 2.7.18' >&2; else exit 2; fi\n", 0755);
 	assert_fails(ws_python_ask(ws_test_env(), two, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "is Python 2.7.18");
-	const char *pypy = add_file(a, root, "pypy3",
+	const char *pypy = ws_test_file(a, root, "pypy3",
 		"#!/bin/sh\necho '{\"implementation\": \"pypy\", \"version\": {\"major\": 3, \"minor\": 10,"
 		" \"micro\": 14, \"releaselevel\": \"final\", \"serial\": 0}}'\n",
 		0755);
@@ -175,7 +165,7 @@ WS_TEST(a_program_that_is_not_python_is_refused)
 		struct ws_err err;
 		struct ws_python_kit kit;
 		const char *text = ws_arena_printf(a, "#!/bin/sh\n%s\n", texts[i]);
-		const char *path = add_file(a, ws_test_dir(a), "python3", text, 0755);
+		const char *path = ws_test_file(a, ws_test_dir(a), "python3", text, 0755);
 		assert_fails(ws_python_ask(ws_test_env(), path, a, &kit, &err), err, WS_ERR_CONFIG);
 		assert_contains(err.text, path);
 	}
@@ -207,16 +197,16 @@ make_places(struct ws_arena *a, const char *root)
 	add_python(a, root, "pyenv/versions/3.11.10/bin/python3.11", "3.11.10", true);
 	add_python(a, root, "pyenv/versions/3.13.1t/bin/python3.13t", "3.13.1t", true);
 	add_python(a, root, "pyenv/versions/miniconda3-latest/bin/python3.10", "3.10.4", true);
-	add_file(a, root, "pyenv/versions/2.7.18/bin/python", "", 0755);
-	add_file(a, root, "pyenv/versions/pypy3.10-7.3.15/bin/python3.10", "", 0755);
-	add_file(a, root, "pyenv/shims/python3.11", "#!/bin/sh\nexit 127\n", 0755);
+	ws_test_file(a, root, "pyenv/versions/2.7.18/bin/python", "", 0755);
+	ws_test_file(a, root, "pyenv/versions/pypy3.10-7.3.15/bin/python3.10", "", 0755);
+	ws_test_file(a, root, "pyenv/shims/python3.11", "#!/bin/sh\nexit 127\n", 0755);
 	add_python(a, root, "pyenv/versions/3.12.4/bin/python3.12", "3.12.4", true);
 	add_python(a, root, "pyenv/versions/3.14.0t/bin/python3.14t", "3.14.0t", true);
 	add_python(a, root, "old/python3.8", "3.8.20", true);
 	add_python(a, root, "local/python3.13t", "3.13.5t", true);
 	add_python(a, root, "bin/python3.11", "3.11.4", false);
-	add_file(a, root, "bin/python3.99-config", "", 0755);
-	add_file(a, root, "bin/python3.7", "#!/bin/sh\nexit 1\n", 0755);
+	ws_test_file(a, root, "bin/python3.99-config", "", 0755);
+	ws_test_file(a, root, "bin/python3.7", "#!/bin/sh\nexit 1\n", 0755);
 	assert_int_equal(symlink("python3.11", ws_path_join(a, root, "bin/python3", NULL)), 0);
 	add_python(a, root, "bin2/python", "3.15.0", true);
 	return env_of(a,

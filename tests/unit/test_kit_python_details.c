@@ -4,16 +4,6 @@
 #include "base/fs.h"
 #include "kit/python/python.h"
 
-static const char *
-add_file(struct ws_arena *a, const char *root, const char *below, const char *text, mode_t mode)
-{
-	struct ws_err err;
-	const char *path = ws_path_join(a, root, below, NULL);
-	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
-	assert_ok(ws_fs_write(path, text, strlen(text), mode, &err), err);
-	return path;
-}
-
 /* As CPython 3.14 writes it with relative paths; FLAGS, and the line of the suffix. */
 #define DETAILS(flags, suffix, libpython) \
 	"{\"schema_version\": \"1.0\", \"base_prefix\": \"../..\"," \
@@ -33,11 +23,11 @@ WS_TEST(build_details_are_read_without_running_anything)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	const char *path = add_file(a, root, "usr/lib/python3.14/build-details.json",
+	const char *path = ws_test_file(a, root, "usr/lib/python3.14/build-details.json",
 		DETAILS("\"t\"", ", \"extension_suffix\": \".cpython-314t-x86_64-linux-gnu.so\"",
 			"\"dynamic\": \"./lib/libpython3.14t.so\""),
 		0644);
-	add_file(a, root, "usr/include/x86_64-linux-gnu/python3.14/pyconfig.h", "", 0644);
+	ws_test_file(a, root, "usr/include/x86_64-linux-gnu/python3.14/pyconfig.h", "", 0644);
 	assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.14.2rc3");
 	assert_true(kit.tag.free_threaded);
@@ -48,10 +38,10 @@ WS_TEST(build_details_are_read_without_running_anything)
 	assert_string_equal(kit.include, ws_path_join(a, root, "usr/include/python3.14", NULL));
 	assert_string_equal(kit.platform_include,
 		ws_path_join(a, root, "usr/include/x86_64-linux-gnu/python3.14", NULL));
-	const char *interpreter = add_file(a, root, "usr/bin/python3.14", "", 0644);
+	const char *interpreter = ws_test_file(a, root, "usr/bin/python3.14", "", 0644);
 	assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &err), err);
 	assert_string_equal(kit.library, interpreter);
-	const char *library = add_file(a, root, "usr/lib/libpython3.14t.so", "", 0644);
+	const char *library = ws_test_file(a, root, "usr/lib/libpython3.14t.so", "", 0644);
 	assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &err), err);
 	assert_string_equal(kit.library, library);
 }
@@ -62,13 +52,13 @@ WS_TEST(an_interpreter_that_cannot_run_has_its_build_details_read)
 	struct ws_err err;
 	struct ws_python_kit kit;
 	const char *root = ws_test_dir(a);
-	const char *python = add_file(a, root, "usr/bin/python3.14",
+	const char *python = ws_test_file(a, root, "usr/bin/python3.14",
 		"\x7f"
 		"ELF for a different machine",
 		0755);
-	add_file(a, root, "usr/lib/python3.14/build-details.d.x86_64-linux-gnu.json",
+	ws_test_file(a, root, "usr/lib/python3.14/build-details.d.x86_64-linux-gnu.json",
 		DETAILS("\"d\"", "", ""), 0644);
-	add_file(a, root, "usr/lib/python3.14/build-details..x86_64-linux-gnu.json",
+	ws_test_file(a, root, "usr/lib/python3.14/build-details..x86_64-linux-gnu.json",
 		DETAILS("", "", "\"static\": \"x.a\""), 0644);
 	assert_ok(ws_python_ask(ws_test_env(), python, a, &kit, &err), err);
 	assert_false(kit.tag.free_threaded);
@@ -94,7 +84,7 @@ WS_TEST(build_details_that_are_none_are_refused)
 	for (size_t i = 0; i < WS_LEN(texts); i++) {
 		struct ws_err err;
 		struct ws_python_kit kit;
-		const char *path = add_file(a, ws_test_dir(a), "build-details.json", texts[i], 0644);
+		const char *path = ws_test_file(a, ws_test_dir(a), "build-details.json", texts[i], 0644);
 		assert_fails(ws_python_ask(ws_test_env(), path, a, &kit, &err), err, WS_ERR_CONFIG);
 		assert_contains(err.text, path);
 	}

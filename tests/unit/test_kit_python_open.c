@@ -35,11 +35,9 @@ open_scene(struct ws_arena *a)
 }
 
 static void
-add_header(struct scene *s, struct ws_arena *a, const char *below, const char *text)
+add_header(const struct scene *s, struct ws_arena *a, const char *below, const char *text)
 {
-	const char *path = ws_path_join(a, s->root, "include", below, NULL);
-	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &s->err), s->err);
-	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &s->err), s->err);
+	ws_test_file(a, ws_path_join(a, s->root, "include", NULL), below, text, 0644);
 }
 
 static bool

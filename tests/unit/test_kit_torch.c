@@ -20,9 +20,8 @@ text_in(struct ws_scene *s, const struct ws_torch_kit *kit, const char *path)
 
 WS_TEST(a_kit_is_headers_version_and_what_the_libraries_say)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	const char *wheel = ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_string_equal(kit.name, "torch-2.5.1");
@@ -46,9 +45,8 @@ WS_TEST(a_kit_is_headers_version_and_what_the_libraries_say)
 
 WS_TEST(a_kit_costs_a_few_ranges_and_the_second_time_none)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit, again;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_int_equal(ws_served_count(&s.served, ".whl"), 2); /* the tail, and the rest */
@@ -62,9 +60,8 @@ WS_TEST(a_kit_costs_a_few_ranges_and_the_second_time_none)
 
 WS_TEST(a_wheel_with_its_dist_info_in_front_gives_the_same_kit)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit back, front;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &back), s.err);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "front=1", NULL);
@@ -76,9 +73,8 @@ WS_TEST(a_wheel_with_its_dist_info_in_front_gives_the_same_kit)
 
 WS_TEST(all_pythons_share_one_kit)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kits[3];
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "python=cp312",
 		"pybind=v5_gcc_libstdcpp_cxxabi1011", NULL);
@@ -97,9 +93,8 @@ WS_TEST(all_pythons_share_one_kit)
 
 WS_TEST(the_abi_is_read_from_the_constructor_of_c10_error)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "version=2.9.1", "label=cu128",
 		"cuda=12.8", "abi=1", "pybind=v11_system_libstdcpp_gxx_abi_1xxx_use_cxx11_abi_1", NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.9.1", "3.11", NULL, &kit), s.err);
@@ -124,9 +119,8 @@ WS_TEST(a_wrong_or_incomplete_wheel_leaves_no_file_behind)
 		{"says=2.6.0+cu124", "holds torch '2.6.0+cu124'"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		WS_AUTO_SCENE struct ws_scene s;
+		WS_SCENE(s, a);
 		struct ws_torch_kit kit;
-		ws_scene_begin(&s, a);
 		ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), cases[i].fault, NULL);
 		assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
 		assert_contains(s.err.text, cases[i].says);
@@ -139,9 +133,8 @@ WS_TEST(a_wrong_or_incomplete_wheel_leaves_no_file_behind)
 
 WS_TEST(a_torch_without_cuda_is_refused_by_name)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "cuda=none", "label=cpu", NULL);
 	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "is a torch without CUDA (2.5.1+cpu)");
@@ -156,9 +149,8 @@ WS_TEST(a_torch_without_cuda_is_refused_by_name)
 
 WS_TEST(a_server_without_ranges_gives_the_whole_wheel_with_a_warning)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~norange/simple");
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
@@ -171,9 +163,8 @@ WS_TEST(a_server_without_ranges_gives_the_whole_wheel_with_a_warning)
 
 WS_TEST(a_whole_wheel_that_is_not_the_index_s_is_refused)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~norange/simple");
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_fails(ws_torch_scene_open(&s, "9.9", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
@@ -185,9 +176,8 @@ WS_TEST(a_whole_wheel_that_is_not_the_index_s_is_refused)
 
 WS_TEST(an_index_with_html_only_works)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~html/simple");
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
@@ -196,9 +186,8 @@ WS_TEST(an_index_with_html_only_works)
 
 WS_TEST(an_index_that_gives_no_digests_will_do)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit, again;
-	ws_scene_begin(&s, a);
 	const char *wheel = ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	const char *page =
 		ws_arena_printf(a, "<html><body><a href='/files/%s'>%s</a></body></html>", wheel, wheel);
@@ -221,9 +210,8 @@ WS_TEST(an_index_that_gives_no_digests_will_do)
 
 WS_TEST(an_index_without_torch_is_distinguished_from_one_that_fails)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~status=403/simple");
 	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "no index has a package 'torch'");
@@ -248,10 +236,9 @@ install(struct ws_scene *s, const char *packages, const char *label)
 
 WS_TEST(a_torch_that_comes_and_goes_is_noticed_although_answers_are_remembered)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_facts facts = ws_torch_scene_facts(a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	const char *venv = ws_path_join(a, ws_test_dir(a), "a venv", NULL);
 	const char *const argv[] = {
 		"/usr/bin/env", "python3", "-m", "venv", "--without-pip", venv, NULL};
@@ -290,10 +277,9 @@ WS_TEST(a_torch_that_comes_and_goes_is_noticed_although_answers_are_remembered)
 
 WS_TEST(the_installed_torch_is_found_without_importing_it)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_facts facts = ws_torch_scene_facts(a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	const char *venv = ws_path_join(a, ws_test_dir(a), "venv", NULL);
 	const char *const argv[] = {
 		"/usr/bin/env", "python3", "-m", "venv", "--without-pip", venv, NULL};

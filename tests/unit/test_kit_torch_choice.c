@@ -9,9 +9,8 @@
 
 WS_TEST(an_unknown_release_is_reported_with_its_neighbours)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	static const char *const versions[] = {
 		"version=2.4.0", "version=2.4.1", "version=2.5.1", "version=2.6.0", "version=2.7.1"};
 	for (size_t i = 0; i < WS_LEN(versions); i++) {
@@ -40,8 +39,7 @@ WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
 		{"2.9.0", "2.9.1", 17, false},
 		{"2.16.0", "2.14.1", 20, false},
 	};
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		struct ws_torch_kit kit;
 		const char *version = ws_arena_printf(a, "version=%s", cases[i].version);
@@ -59,9 +57,8 @@ WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
 
 WS_TEST(builds_of_one_release_are_distinguished)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_run(
 		&s, "make_torch.py", ws_torch_scene_files(&s), "named=cpu", "label=cpu", "cuda=none", NULL);
 	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
@@ -88,9 +85,8 @@ WS_TEST(builds_of_one_release_are_distinguished)
 
 WS_TEST(the_standard_build_goes_before_a_newer_one)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "named=cu126", "label=cu126",
 		"cuda=12.6", NULL);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "named=cu124", NULL);
@@ -106,9 +102,8 @@ WS_TEST(the_standard_build_goes_before_a_newer_one)
 
 WS_TEST(variants_come_from_the_index_of_their_role)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	ws_scene_run(&s, "make_torch.py", ws_path_join(a, s.served.dir, "second/files", NULL),
 		"named=cu121", "label=cu121", "cuda=12.1", NULL);
@@ -137,9 +132,8 @@ pin_of(const struct ws_torch_kit *kit)
 
 WS_TEST(a_locked_kit_opens_without_a_server)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit, again;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	struct ws_pin_torch pin = pin_of(&kit);
@@ -155,9 +149,8 @@ WS_TEST(a_locked_kit_opens_without_a_server)
 
 WS_TEST(a_wheel_that_was_replaced_since_the_lock_is_refused)
 {
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct ws_torch_kit kit, again;
-	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	struct ws_pin_torch pin = pin_of(&kit);

@@ -51,8 +51,7 @@ context_in(struct ws_scene *s, const struct ws_facts *facts, const struct ws_hos
 
 WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	struct ws_torch_release releases[] = {{.standard = {"12.4", 0}, .cxx_std = 17}};
 	assert_true(ws_version_parse("2.5.1", a, &releases[0].version));
 	struct ws_facts facts = {.torch = releases, .torch_count = 1};
@@ -127,9 +126,8 @@ WS_TEST(two_abis_of_one_release_are_two_torches)
 		.count = 3,
 	};
 	static const char *const versions[] = {"2.6.0", "2.6.0+cu126"};
-	WS_AUTO_SCENE struct ws_scene s;
+	WS_SCENE(s, a);
 	struct world world;
-	ws_scene_begin(&s, a);
 	const char *files = ws_path_join(a, s.served.dir, "files", NULL);
 	ws_scene_run(&s, "make_torch.py", files, "version=2.6.0", "all=1", NULL);
 	ws_scene_run(&s, "make_torch.py", files, "version=2.6.0", "all=1", "label=cu126", "named=cu126",

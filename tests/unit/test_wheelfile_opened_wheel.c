@@ -22,8 +22,7 @@ get(struct ws_scene *s, const char *faults, const char *name, struct ws_opened_w
 
 WS_TEST(a_finished_reader_does_not_affect_a_second_one)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	const char *files = ws_path_join(a, s.served.dir, "files", NULL);
 	const char *name = ws_scene_run(&s, "make_torch.py", files, NULL);
 	struct ws_opened_wheel first, second;
@@ -39,8 +38,7 @@ WS_TEST(a_finished_reader_does_not_affect_a_second_one)
 /* A server that breaks off every 200000 bytes is given up after four times; a member has 2.3 MB. */
 WS_TEST(a_read_that_was_broken_off_leaves_nothing_and_starts_anew)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	const char *files = ws_path_join(a, s.served.dir, "files", NULL);
 	const char *name = ws_scene_run(&s, "make_torch.py", files, NULL);
 	const char *path = ws_path_join(a, ws_test_dir(a), "member", NULL);
@@ -62,8 +60,7 @@ WS_TEST(a_read_that_was_broken_off_leaves_nothing_and_starts_anew)
 
 WS_TEST(a_stop_is_heard_between_pieces_of_a_member)
 {
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
+	WS_SCENE(s, a);
 	const char *files = ws_path_join(a, s.served.dir, "files", NULL);
 	const char *name = ws_scene_run(&s, "make_torch.py", files, NULL);
 	const char *path = ws_path_join(a, ws_test_dir(a), "member", NULL);
