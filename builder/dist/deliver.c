@@ -42,39 +42,26 @@ struct ready_wheel {
 	const struct ws_supply *supply;
 };
 
-static bool
-find_ready(const struct ws_context *ctx, const struct ws_supply *supply, struct ready_wheel *wheel)
-{
-	const struct ws_product *product = supply->product;
-	struct ws_cell_record record;
-	if (!ws_supply_is_open(supply)) {
-		return false;
-	}
-	if (ws_supply_is_prebuilt(supply)) {
-		const struct ws_candidate *chosen = product->chosen;
-		*wheel = (struct ready_wheel){.supply = supply};
-		if (chosen) {
-			wheel->file = chosen->file;
-			wheel->sha256 = chosen->sha256;
-			wheel->from = chosen->from;
-		}
-		return chosen;
-	}
-	if (!product->wheel.file || !ws_cells_get(ctx->store, product->key, ctx->a, &record)) {
-		return false;
-	}
-	*wheel = (struct ready_wheel){
-		record.file, ws_arena_strdup(ctx->a, record.digest.hex), "the store", supply};
-	return true;
-}
-
 bool
 ws_deliver_may(const struct ws_context *ctx, const struct ws_supplies *supplies, struct ws_err *err)
 {
 	struct ready_wheel *ready = WS_NEW_N(ctx->a, struct ready_wheel, supplies->count + 1);
 	struct ws_map by_name = {0};
 	for (size_t i = 0; i < supplies->count; i++) {
-		if (!find_ready(ctx, &supplies->at[i], &ready[i])) {
+		const struct ws_supply *supply = &supplies->at[i];
+		const struct ws_product *product = supply->product;
+		const struct ws_candidate *chosen = product->chosen;
+		struct ws_cell_record record;
+		if (!ws_supply_is_open(supply)) {
+			continue;
+		}
+		if (ws_supply_is_prebuilt(supply) && chosen) {
+			ready[i] = (struct ready_wheel){chosen->file, chosen->sha256, chosen->from, supply};
+		} else if (!ws_supply_is_prebuilt(supply) && product->wheel.file
+			&& ws_cells_get(ctx->store, product->key, ctx->a, &record)) {
+			const char *sha256 = ws_arena_strdup(ctx->a, record.digest.hex);
+			ready[i] = (struct ready_wheel){record.file, sha256, "the store", supply};
+		} else {
 			continue;
 		}
 		const struct ready_wheel *same = ws_map_get(&by_name, ready[i].file);
@@ -91,27 +78,6 @@ ws_deliver_may(const struct ws_context *ctx, const struct ws_supplies *supplies,
 		ws_map_put(&by_name, ready[i].file, &ready[i], ctx->a);
 	}
 	return true;
-}
-
-/* The cell key with the pins that were made since planning; "" when one is missing still. */
-static const char *
-key_now(const struct ws_context *ctx, const struct ws_lock *lock, const struct ws_product *product)
-{
-	struct ws_product pinned = *product;
-	struct ws_torch_choice torch;
-	struct ws_cuda_choice cuda;
-	if (product->point.torch && !product->point.torch->installed) {
-		torch = *product->point.torch;
-		torch.pin = ws_lock_torch(lock, torch.version.text);
-		pinned.point.torch = &torch;
-	}
-	if (product->point.cuda) {
-		cuda = *product->point.cuda;
-		cuda.pin = ws_lock_cuda(lock, cuda.name);
-		pinned.point.cuda = &cuda;
-	}
-	ws_key_fill(&pinned, lock, NULL, ctx->a);
-	return pinned.key;
 }
 
 /* Measures the installed size. An unreadable wheel of ours is a fault of the store. */
@@ -134,7 +100,22 @@ static bool
 remember(const struct ws_context *ctx, const struct ws_lock *lock, struct ws_supply *supply,
 	struct ws_err *err)
 {
-	const char *key = key_now(ctx, lock, supply->product);
+	/* The cell key with the pins that were made since planning; "" when one is missing still. */
+	struct ws_product pinned = *supply->product;
+	struct ws_torch_choice torch;
+	struct ws_cuda_choice cuda;
+	if (pinned.point.torch && !pinned.point.torch->installed) {
+		torch = *pinned.point.torch;
+		torch.pin = ws_lock_torch(lock, torch.version.text);
+		pinned.point.torch = &torch;
+	}
+	if (pinned.point.cuda) {
+		cuda = *pinned.point.cuda;
+		cuda.pin = ws_lock_cuda(lock, cuda.name);
+		pinned.point.cuda = &cuda;
+	}
+	ws_key_fill(&pinned, lock, NULL, ctx->a);
+	const char *key = pinned.key;
 	struct ws_digest last = ws_cells_last_key(supply->product->cells[0]->name);
 	struct ws_cell_record before;
 	struct ws_cell_record record = {

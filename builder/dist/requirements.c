@@ -52,14 +52,16 @@ write_once(struct ws_buf *text, const char *name, const char *line, struct ws_ma
 	}
 }
 
-/* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
-static void
-compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
+bool
+ws_requirements_write(
+	const char *output, const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_map groups = {0}, written = {0}, machines = {0};
+	/* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
+	struct ws_map files = {0}, groups = {0}, written = {0}, machines = {0};
+	bool done = true;
 	for (size_t i = 0; i < records->len; i++) {
-		ws_map_add(&groups, records->at[i].group, a);
 		const char *machine = ws_record_machine(&records->at[i], a);
+		ws_map_add(&groups, records->at[i].group, a);
 		if (machine[0]) {
 			ws_map_add(&machines, machine, a);
 		}
@@ -68,10 +70,10 @@ compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
 		const struct ws_record *record = &records->at[i];
 		const char *name =
 			ws_arena_printf(a, "requirements%s.txt", groups.count > 1 ? record->group : "");
-		struct ws_buf *text = ws_map_get(files, name);
+		struct ws_buf *text = ws_map_get(&files, name);
 		if (!text) {
 			text = WS_NEW(a, struct ws_buf);
-			ws_map_put(files, name, text, a);
+			ws_map_put(&files, name, text, a);
 			ws_buf_puts(text, HEADER);
 		}
 		/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one
@@ -83,15 +85,6 @@ compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
 		}
 		write_once(text, name, requirement_of(record, machines.count > 1, a), &written, a);
 	}
-}
-
-bool
-ws_requirements_write(
-	const char *output, const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
-{
-	struct ws_map files = {0};
-	bool done = true;
-	compose(records, a, &files);
 	for (size_t i = 0; i < files.count; i++) {
 		struct ws_buf *text = ws_map_get(&files, files.slots[i].key);
 		const char *path = ws_path_join(a, output, files.slots[i].key, NULL);

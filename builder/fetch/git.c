@@ -388,27 +388,6 @@ ws_git_is_id(const char *text)
 	return strlen(text) == WS_GIT_ID - 1 && strspn(text, "0123456789abcdef") == WS_GIT_ID - 1;
 }
 
-/* By the mode of a tree's entry (git-fast-import(1), "filemodify"). */
-static enum ws_git_kind
-kind_of(unsigned mode)
-{
-	switch (mode) {
-	case 0100644:
-	case 0100664: /* written by git before 2006 */
-		return WS_GIT_FILE;
-	case 0100755:
-		return WS_GIT_EXECUTABLE;
-	case 0120000:
-		return WS_GIT_LINK;
-	case 0040000:
-		return WS_GIT_FOLDER;
-	case 0160000:
-		return WS_GIT_SUBMODULE;
-	default:
-		return WS_GIT_OTHER;
-	}
-}
-
 static bool
 fail_to_read(
 	struct ws_git_repo *repo, int code, const char *what, const char *id, struct ws_err *err)
@@ -437,6 +416,18 @@ bool
 ws_git_list(struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
 	struct ws_git_entry **entries, size_t *count, struct ws_err *err)
 {
+	/* By the mode of a tree's entry (git-fast-import(1), "filemodify"). */
+	static const struct {
+		unsigned mode;
+		enum ws_git_kind kind;
+	} kinds[] = {
+		{0100644, WS_GIT_FILE},
+		{0100664, WS_GIT_FILE}, /* written by git before 2006 */
+		{0100755, WS_GIT_EXECUTABLE},
+		{0120000, WS_GIT_LINK},
+		{0040000, WS_GIT_FOLDER},
+		{0160000, WS_GIT_SUBMODULE},
+	};
 	git_oid id;
 	git_tree *found = NULL;
 	int code = git_oid_fromstr(&id, tree);
@@ -450,7 +441,13 @@ ws_git_list(struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
 		const git_tree_entry *entry = git_tree_entry_byindex(found, i);
 		(*entries)[i].name = ws_arena_strdup(a, git_tree_entry_name(entry));
 		/* Raw: git_tree_entry_filemode would turn what it does not know into what it does. */
-		(*entries)[i].kind = kind_of((unsigned)git_tree_entry_filemode_raw(entry));
+		unsigned mode = (unsigned)git_tree_entry_filemode_raw(entry);
+		(*entries)[i].kind = WS_GIT_OTHER;
+		for (size_t k = 0; k < WS_LEN(kinds); k++) {
+			if (kinds[k].mode == mode) {
+				(*entries)[i].kind = kinds[k].kind;
+			}
+		}
 		git_oid_tostr((*entries)[i].id, WS_GIT_ID, git_tree_entry_id(entry));
 	}
 	git_tree_free(found);

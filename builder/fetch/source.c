@@ -92,49 +92,41 @@ recall_plain(const struct ws_store *store, const struct ws_source_wish *wish,
 		|| (pinned && ws_tree_find(store, tree_name(wish, a), pin->tree, a, tree));
 }
 
-/* Brings the archive into the store; its path there, or NULL. */
-static const char *
-fetch_archive(struct attempt *t, struct ws_err *err)
-{
-	const struct ws_store *store = t->fetch->store;
-	const struct ws_source_spec *spec = t->spec;
-	struct ws_cas_incoming incoming;
-	if (ws_cas_has(store, spec->sha256)) {
-		return ws_cas_open(store, spec->sha256, t->a, err);
-	}
-	if (!ws_cas_begin(store, spec->sha256, t->a, &incoming, err)) {
-		return NULL;
-	}
-	struct ws_index_list list = ws_index_config_list(t->fetch->indexes, NULL, t->a);
-	const struct ws_index_file *file =
-		ws_index_find(t->fetch->index, &list, spec->package, spec->file, spec->sha256, err);
-	if (!file) {
-		return NULL;
-	}
-	struct ws_download download = {
-		.url = file->url,
-		.size_bytes = file->size_bytes,
-		.path = incoming.path,
-		.partial = incoming.partial,
-		.sha256 = spec->sha256,
-	};
-	if (!ws_download_all(t->fetch->http, &download, 1, err)
-		|| !ws_cas_commit(store, &incoming, err)) {
-		return NULL;
-	}
-	return ws_cas_open(store, spec->sha256, t->a, err);
-}
-
 static bool
 fill_from_archive(struct attempt *t, struct ws_unpack_sink *into, struct ws_err *err)
 {
 	const char *name = spec_name(t->spec, t->a);
+	const struct ws_store *store = t->fetch->store;
+	const struct ws_source_spec *spec = t->spec;
 	enum ws_unpack_format format;
 	if (!ws_unpack_format_of(name, &format) || format == WS_UNPACK_DEB) {
 		return ws_err_set(
 			err, WS_ERR_CONFIG, "'%s' is not a source archive (.tar.gz, .tar.xz, .zip)", name);
 	}
-	const char *path = fetch_archive(t, err);
+	if (!ws_cas_has(store, spec->sha256)) {
+		struct ws_cas_incoming incoming;
+		if (!ws_cas_begin(store, spec->sha256, t->a, &incoming, err)) {
+			return false;
+		}
+		struct ws_index_list list = ws_index_config_list(t->fetch->indexes, NULL, t->a);
+		const struct ws_index_file *file =
+			ws_index_find(t->fetch->index, &list, spec->package, spec->file, spec->sha256, err);
+		if (!file) {
+			return false;
+		}
+		struct ws_download download = {
+			.url = file->url,
+			.size_bytes = file->size_bytes,
+			.path = incoming.path,
+			.partial = incoming.partial,
+			.sha256 = spec->sha256,
+		};
+		if (!ws_download_all(t->fetch->http, &download, 1, err)
+			|| !ws_cas_commit(store, &incoming, err)) {
+			return false;
+		}
+	}
+	const char *path = ws_cas_open(store, spec->sha256, t->a, err);
 	return path && ws_unpack(path, name, format, NULL, into, err);
 }
 
@@ -233,27 +225,6 @@ read_patch(const struct ws_patch *patch, struct ws_buf *text, struct ws_err *err
 	return true;
 }
 
-static bool
-read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
-	struct ws_source_tree_plan *plan, struct ws_err *err)
-{
-	struct ws_patch_file *files = WS_NEW_N(a, struct ws_patch_file, wish->patch_count);
-	plan->patches = files;
-	for (size_t i = 0; i < wish->patch_count; i++) {
-		const struct ws_patch *patch = wish->patches[i];
-		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!read_patch(patch, &text, err)) {
-			return false;
-		}
-		const char *kept = ws_arena_copy(a, ws_buf_text(&text), text.len);
-		if (!ws_patch_parse(patch->file ? ws_path_base(patch->file) : patch->name, kept, text.len,
-				a, &files[plan->patch_count++], err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool
 ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
 	struct ws_source_found *found, struct ws_err *err)
@@ -269,7 +240,17 @@ ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	if (wish->patch_count == 0) {
 		return true;
 	}
-	bool read = read_patches(wish, a, &plan, err);
+	struct ws_patch_file *files = WS_NEW_N(a, struct ws_patch_file, wish->patch_count);
+	bool read = true;
+	plan.patches = files;
+	plan.patch_count = wish->patch_count;
+	for (size_t i = 0; i < wish->patch_count && read; i++) {
+		const struct ws_patch *patch = wish->patches[i];
+		WS_AUTO_BUF struct ws_buf text = {0};
+		read = read_patch(patch, &text, err)
+			&& ws_patch_parse(patch->file ? ws_path_base(patch->file) : patch->name,
+				ws_buf_copy(&text, a), text.len, a, &files[i], err);
+	}
 	if (read && ws_tree_recall(fetch->store, key.hex, a, &patched)) {
 		found->tree = patched;
 		return true;

@@ -230,6 +230,15 @@ cmp_places(const void *x, const void *y)
 	return left < right ? -1 : left > right;
 }
 
+static struct ws_index_path
+answers_of(const char *path, entries *chosen)
+{
+	if (chosen->len > 0) {
+		qsort(chosen->at, chosen->len, sizeof(*chosen->at), cmp_places);
+	}
+	return (struct ws_index_path){path, chosen->at, chosen->len};
+}
+
 /* Adds a path for each architecture, and one for each set that this path cannot distinguish. */
 static void
 add_arch_paths(struct making *m, const struct path *path, const candidates *found)
@@ -249,28 +258,6 @@ add_arch_paths(struct making *m, const struct path *path, const candidates *foun
 			add_path(m, path->wants, *archs);
 		}
 	}
-}
-
-static struct ws_index_path
-fill(struct making *m, struct path path)
-{
-	entries chosen = {0};
-	bool by_archs = path.wants.archs.count > 0;
-	for (size_t from = 0, to; from < m->catalog->entries.len; from = to) {
-		to = end_of_release(m->catalog, from);
-		candidates found = {0};
-		for (size_t i = from; i < to; i++) {
-			add_candidate(m, &path, &m->catalog->entries.at[i], &found);
-		}
-		if (!by_archs) {
-			add_arch_paths(m, &path, &found);
-		}
-		choose(m, by_archs, &found, &chosen);
-	}
-	if (chosen.len > 0) {
-		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
-	}
-	return (struct ws_index_path){path.name, chosen.at, chosen.len};
 }
 
 static int
@@ -293,7 +280,21 @@ ws_index_paths(const struct ws_index_catalog *catalog, struct ws_arena *a, size_
 		}
 	}
 	for (size_t i = 0; i < m.paths.len; i++) { /* grows while it is filled */
-		*ws_vec_push(&all, a) = fill(&m, m.paths.at[i]);
+		const struct path path = m.paths.at[i];
+		bool by_archs = path.wants.archs.count > 0;
+		entries chosen = {0};
+		for (size_t from = 0, to; from < catalog->entries.len; from = to) {
+			candidates found = {0};
+			to = end_of_release(catalog, from);
+			for (size_t j = from; j < to; j++) {
+				add_candidate(&m, &path, &catalog->entries.at[j], &found);
+			}
+			if (!by_archs) {
+				add_arch_paths(&m, &path, &found);
+			}
+			choose(&m, by_archs, &found, &chosen);
+		}
+		*ws_vec_push(&all, a) = answers_of(path.name, &chosen);
 	}
 	if (all.len > 0) {
 		qsort(all.at, all.len, sizeof(*all.at), cmp_answers);
@@ -337,8 +338,5 @@ ws_index_variant_answers(const struct ws_index_catalog *catalog, struct ws_arena
 		}
 		choose_labelled(&m, from, to, NULL, &chosen);
 	}
-	if (chosen.len > 0) {
-		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
-	}
-	return (struct ws_index_path){WS_INDEX_VARIANTS, chosen.at, chosen.len};
+	return answers_of(WS_INDEX_VARIANTS, &chosen);
 }

@@ -85,16 +85,13 @@ put_link(struct ws_buf *out, const struct ws_index_entry *entry)
 }
 
 void
-ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out)
+ws_index_page_html(const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out)
 {
-	const char *package = page->entries[0]->name.distribution; /* letters, digits, '-' */
+	const char *package = entries[count - 1]->name.distribution; /* letters, digits, '-' */
 	ws_buf_printf(out, head, package);
 	ws_buf_printf(out, "<h1>%s</h1>\n", package);
-	for (size_t i = 0; i < page->beside_count; i++) {
-		put_link(out, &page->beside[i]);
-	}
-	for (size_t i = 0; i < page->count; i++) {
-		put_link(out, page->entries[i]);
+	for (size_t i = 0; i < count; i++) {
+		put_link(out, entries[i]);
 	}
 	ws_buf_puts(out, tail);
 }
@@ -124,31 +121,29 @@ static const struct ws_field meta_fields[] = {WS_FIXED("api-version", "1.1")};
 static const struct ws_table meta_table = {NULL, meta_fields, WS_LEN(meta_fields)};
 
 void
-ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
+ws_index_page_json(const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out)
 {
-	const struct ws_index_entry *const *entries = page->entries;
 	struct ws_json_writer *w = ws_json_begin_object();
-	ws_table_write(w, "meta", &meta_table, page);
-	ws_json_add_text(w, "name", entries[0]->name.distribution);
+	const char *last = NULL;
+	ws_table_write(w, "meta", &meta_table, entries);
+	ws_json_add_text(w, "name", entries[count - 1]->name.distribution);
 	ws_json_open_list(w, "versions");
-	for (size_t i = 0; i < page->count; i++) { /* sorted by version */
+	for (size_t i = 0; i < count; i++) { /* sorted by version */
 		const char *version = entries[i]->name.version.text;
-		if (i == 0 || strcmp(version, entries[i - 1]->name.version.text) != 0) {
+		if (entries[i]->metadata_sha256 && !ws_same(version, last)) {
 			ws_json_add_text(w, NULL, version);
+			last = version;
 		}
 	}
 	ws_json_close(w);
 	ws_json_open_list(w, "files");
-	for (size_t i = 0; i < page->beside_count; i++) {
-		ws_table_write(w, NULL, &file_table, &page->beside[i]);
-	}
-	for (size_t i = 0; i < page->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *yanked = entries[i]->yanked;
 		ws_json_open_object(w, NULL);
 		ws_table_write_members(w, &file_table, entries[i]);
 		if (yanked && yanked[0]) {
 			ws_json_add_text(w, "yanked", yanked);
-		} else {
+		} else if (entries[i]->metadata_sha256) {
 			ws_json_add_bool(w, "yanked", yanked != NULL);
 		}
 		ws_json_close(w);

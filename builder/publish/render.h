@@ -12,18 +12,13 @@
 #include "publish/catalog.h"
 
 /**
- * The page of one package: at least one wheel, in the given order, and other files in the folder of
- * the page. The latter have no metadata_sha256.
+ * The page of one package, in the given order: files in the folder of the page, which have no
+ * metadata_sha256, then at least one wheel.
  */
-struct ws_index_package_page {
-	const struct ws_index_entry *const *entries;
-	size_t count;
-	const struct ws_index_entry *beside;
-	size_t beside_count;
-};
-
-void ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out);
-void ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out);
+void ws_index_page_html(
+	const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out);
+void ws_index_page_json(
+	const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out);
 
 /** The page that lists packages; @a names are normalised and sorted. */
 void ws_index_root_html(const char *const *names, size_t count, struct ws_buf *out);

@@ -47,8 +47,7 @@ WS_TEST(hostile_texts_stay_texts)
 			struct ws_index_page page = {
 				.url = "http://localhost/all/simple/demo/", .package = "demo"};
 			struct ws_err err = {0};
-			const struct ws_index_package_page made = {entries, 1, NULL, 0};
-			(form ? ws_index_page_json : ws_index_page_html)(&made, &text);
+			(form ? ws_index_page_json : ws_index_page_html)(entries, 1, &text);
 			assert_true(ws_index_page_parse(&page, types[form], ws_buf_str(&text), a, &err));
 			assert_int_equal(page.count, 1);
 			assert_string_equal(page.files[0].name, entry.file);
@@ -75,8 +74,7 @@ WS_TEST(a_page_lists_versions_once_and_yanks_with_and_without_reason)
 		entry_of("demo-1.0+cu.12-cp311-cp311-linux_x86_64.whl", ">=3.9", NULL, a);
 	const struct ws_index_entry *entries[] = {&one, &two};
 	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_index_package_page made = {entries, 2, NULL, 0};
-	ws_index_page_json(&made, &text);
+	ws_index_page_json(entries, 2, &text);
 	assert_string_equal(ws_buf_text(&text),
 		"{\"meta\":{\"api-version\":\"1.1\"},\"name\":\"demo\",\"versions\":[\"1.0+cu.12\"],"
 		"\"files\":[{\"filename\":\"demo-1.0+cu.12-py3-none-any.whl\","

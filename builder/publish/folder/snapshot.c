@@ -17,13 +17,13 @@ put(struct ws_publishing *p, const char *path, struct ws_buf *text, struct ws_er
 	return done;
 }
 
-typedef WS_VEC(struct ws_index_entry) besides;
+typedef WS_VEC(const struct ws_index_entry *) entry_list;
 
 /* Puts NAME-VERSION-variants.json of each release that has variants, once for each spelling of its
  * version. */
 static bool
-put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_package_page *page,
-	besides *beside, struct ws_err *err)
+put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_path *page,
+	entry_list *files, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_map names = {0};
@@ -47,7 +47,9 @@ put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_pa
 			}
 		}
 		ws_variant_json(release, count, p->a, &text);
-		*ws_vec_push(beside, p->a) = (struct ws_index_entry){.file = name,
+		struct ws_index_entry *file = WS_NEW(p->a, struct ws_index_entry);
+		*ws_vec_push(files, p->a) = file;
+		*file = (struct ws_index_entry){.file = name,
 			.sha256 = ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
 			.size_bytes = text.len,
 			.uploaded = uploaded};
@@ -59,22 +61,22 @@ put_labels(struct ws_publishing *p, const char *folder, const struct ws_index_pa
 }
 
 static bool
-put_package(struct ws_publishing *p, const char *path, const struct ws_index_entry *const *entries,
-	size_t count, struct ws_buf *text, struct ws_err *err)
+put_package(struct ws_publishing *p, const char *path, const struct ws_index_path *page,
+	struct ws_buf *text, struct ws_err *err)
 {
-	const char *folder = ws_path_join(p->a, path, "simple", entries[0]->name.distribution, NULL);
-	besides beside = {0};
-	struct ws_index_package_page page = {.entries = entries, .count = count};
-	if (strcmp(path, WS_INDEX_VARIANTS) == 0 && !put_labels(p, folder, &page, &beside, err)) {
+	const char *folder = ws_path_join(p->a, path, "simple", page->path, NULL);
+	entry_list files = {0};
+	if (strcmp(path, WS_INDEX_VARIANTS) == 0 && !put_labels(p, folder, page, &files, err)) {
 		return false;
 	}
-	page.beside = beside.at;
-	page.beside_count = beside.len;
-	ws_index_page_html(&page, text);
+	for (size_t i = 0; i < page->count; i++) {
+		*ws_vec_push(&files, p->a) = page->entries[i];
+	}
+	ws_index_page_html(files.at, files.len, text);
 	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), text, err)) {
 		return false;
 	}
-	ws_index_page_json(&page, text);
+	ws_index_page_json(files.at, files.len, text);
 	return put(p, ws_path_join(p->a, folder, "index.json", NULL), text, err);
 }
 
@@ -90,7 +92,8 @@ put_path(struct ws_publishing *p, const struct ws_index_path *answers, struct ws
 			to++;
 		}
 		*ws_vec_push(&packages, p->a) = package;
-		if (!put_package(p, answers->path, answers->entries + from, to - from, &text, err)) {
+		const struct ws_index_path page = {package, answers->entries + from, to - from};
+		if (!put_package(p, answers->path, &page, &text, err)) {
 			return false;
 		}
 	}
