@@ -210,36 +210,6 @@ sorted_keys(const struct ws_map *set, struct ws_arena *a)
 	return keys;
 }
 
-static void
-list_all(struct writing *w)
-{
-	ws_map_put(&w->used.trees, w->folder.path, &w->folder, w->a);
-	const struct ws_lock *lock = &w->order->selection->pins.lock;
-	size_t count = w->used.trees.count, listed = 0;
-	const char *const *paths = sorted_keys(&w->used.trees, w->a);
-	struct ws_tree *trees = WS_NEW_N(w->a, struct ws_tree, count);
-	for (size_t i = 0; i < count; i++) {
-		const struct ws_tree *tree = ws_map_get(&w->used.trees, paths[i]);
-		/* A reader makes patched sources, and those of folders, which lie beside their recipe. */
-		bool made_there = ws_starts_with(tree->name, "src-");
-		for (size_t j = 0; j < lock->sources.len && made_there; j++) {
-			const struct ws_pin_source *pin = &lock->sources.at[j];
-			made_there = !pin->definition || !ws_digest_is(&tree->digest, pin->tree);
-		}
-		if (!made_there) {
-			trees[listed++] = *tree;
-		}
-	}
-	w->head = (struct ws_bundle_head){
-		.asked = w->order->asked,
-		.folder = w->folder.digest,
-		.trees = trees,
-		.tree_count = listed,
-		.blobs = sorted_keys(&w->used.files, w->a),
-		.blob_count = w->used.files.count,
-	};
-}
-
 /* ---- the archive ---- */
 
 static bool
@@ -327,7 +297,31 @@ ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *orde
 	if (!ws_bundle_may_write(order->path, err) || !find_all(&w, err) || !make_folder(&w, err)) {
 		return false;
 	}
-	list_all(&w);
+	ws_map_put(&w.used.trees, w.folder.path, &w.folder, w.a);
+	const struct ws_lock *lock = &order->selection->pins.lock;
+	size_t count = w.used.trees.count, listed = 0;
+	const char *const *paths = sorted_keys(&w.used.trees, w.a);
+	struct ws_tree *trees = WS_NEW_N(w.a, struct ws_tree, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_tree *tree = ws_map_get(&w.used.trees, paths[i]);
+		/* A reader makes patched sources, and those of folders, which lie beside their recipe. */
+		bool made_there = ws_starts_with(tree->name, "src-");
+		for (size_t j = 0; j < lock->sources.len && made_there; j++) {
+			const struct ws_pin_source *pin = &lock->sources.at[j];
+			made_there = !pin->definition || !ws_digest_is(&tree->digest, pin->tree);
+		}
+		if (!made_there) {
+			trees[listed++] = *tree;
+		}
+	}
+	w.head = (struct ws_bundle_head){
+		.asked = order->asked,
+		.folder = w.folder.digest,
+		.trees = trees,
+		.tree_count = listed,
+		.blobs = sorted_keys(&w.used.files, w.a),
+		.blob_count = w.used.files.count,
+	};
 	return write_file(&w, err) && ws_digest_file(order->path, &made->digest, &made->bytes, err);
 }
 

@@ -62,8 +62,8 @@ ws_ignored_env_warning(const char *const *vars, struct ws_arena *a)
 static void
 libraries(struct ws_doctor *d)
 {
-	const char *version = ws_git_version(d->a);
-	bool is_old = ws_git_is_old();
+	bool is_old;
+	const char *version = ws_git_version(d->a, &is_old);
 	ws_rows_add(&d->rows, "", is_old ? NULL : "libgit2 {libgit2}", "libgit2 %s libgit2_is_old %d",
 		version, is_old);
 	if (is_old) {

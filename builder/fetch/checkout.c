@@ -194,9 +194,10 @@ cache_path(const struct ws_store *store, const char *url, struct ws_arena *a)
 
 /* Another process may be fetching into the same cache. */
 static bool
-wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *err)
+wait_for_lock(const struct walk *w, const char *cache, int *fd, struct ws_err *err)
 {
-	const struct ws_git_config *config = ws_git_config(w->git);
+	const char *path = ws_arena_printf(w->a, "%s.lock", cache);
+	const struct ws_git_config *config = &w->git->config;
 	for (unsigned tries = 0;; tries++) {
 		enum ws_flock_result result = ws_flock_try(path, true, fd, err);
 		if (result != WS_FLOCK_BUSY) {
@@ -217,7 +218,7 @@ wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *er
 static bool
 remove_cache(const struct walk *w, const char *path, struct ws_err *err)
 {
-	const struct ws_git_config *config = ws_git_config(w->git);
+	const struct ws_git_config *config = &w->git->config;
 	if (config->offline) {
 		return true;
 	}
@@ -234,13 +235,13 @@ open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *e
 			commit);
 		return NULL;
 	}
-	if (!ws_git_url_check(url, ws_git_config(w->git)->files, err)) {
+	if (!ws_git_url_check(url, w->git->config.files, err)) {
 		return NULL;
 	}
 	const char *name = ws_git_url_name(url, w->a);
 	const char *path = cache_path(w->store, url, w->a);
 	WS_AUTO_FD int lock = -1;
-	if (!wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, err)) {
+	if (!wait_for_lock(w, path, &lock, err)) {
 		return NULL;
 	}
 	struct ws_git_repo *repo = ws_git_repo_open(w->git, path, w->a, err);
@@ -408,8 +409,7 @@ walk_commit(struct walk *w, const char *url, const char *commit, const char *top
 	if (!fine && ws_git_is_damaged(l.repo)) { /* reading its objects failed */
 		const char *path = cache_path(w->store, url, w->a);
 		WS_AUTO_FD int lock = -1;
-		w->checkout->is_damaged = !ws_git_config(w->git)->offline
-			&& wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, NULL)
+		w->checkout->is_damaged = !w->git->config.offline && wait_for_lock(w, path, &lock, NULL)
 			&& remove_cache(w, path, NULL);
 	}
 	ws_git_repo_close(l.repo);

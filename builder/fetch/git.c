@@ -22,10 +22,6 @@
 #define MAPPED_BYTES ((size_t)64 << 20)
 #define CACHED_BYTES ((ssize_t)4 << 20) /* of decoded objects; each is read once */
 
-struct ws_git {
-	struct ws_git_config config;
-};
-
 struct ws_git_repo {
 	struct ws_git *git;
 	const char *path;
@@ -87,12 +83,6 @@ ws_git_open(const struct ws_git_config *config, struct ws_arena *a, struct ws_er
 	return git;
 }
 
-const struct ws_git_config *
-ws_git_config(const struct ws_git *git)
-{
-	return &git->config;
-}
-
 void
 ws_git_close(struct ws_git *git)
 {
@@ -102,19 +92,12 @@ ws_git_close(struct ws_git *git)
 }
 
 const char *
-ws_git_version(struct ws_arena *a)
+ws_git_version(struct ws_arena *a, bool *is_old)
 {
 	int major, minor, revision;
 	git_libgit2_version(&major, &minor, &revision);
+	*is_old = major * 10000 + minor * 100 + revision < 10907;
 	return ws_arena_printf(a, "%d.%d.%d", major, minor, revision);
-}
-
-bool
-ws_git_is_old(void)
-{
-	int major, minor, revision;
-	git_libgit2_version(&major, &minor, &revision);
-	return major * 10000 + minor * 100 + revision < 10907;
 }
 
 /* The system did not let libgit2 read something (too many open files, a failing disk): it may be

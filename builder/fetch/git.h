@@ -30,19 +30,18 @@ struct ws_git_config {
 };
 
 /** The library, with its settings; they are the process's, so there is one at a time. */
-struct ws_git;
+struct ws_git {
+	struct ws_git_config config;
+};
 
 struct ws_git *ws_git_open(
 	const struct ws_git_config *config, struct ws_arena *a, struct ws_err *err);
-const struct ws_git_config *ws_git_config(const struct ws_git *git);
 /** NULL is fine. */
 void ws_git_close(struct ws_git *git);
 
-/** "1.5.1": the library that runs. */
-const char *ws_git_version(struct ws_arena *a);
-
-/** Below 1.9.7, in which the faults known in 2026 are mended; distributions mend older ones too. */
-bool ws_git_is_old(void);
+/** "1.5.1": the library that runs. Old: below 1.9.7, in which the faults known in 2026 are mended;
+ * distributions mend older ones too. */
+const char *ws_git_version(struct ws_arena *a, bool *is_old);
 
 /** Digits of a commit, tree or file id, and the terminator. */
 #define WS_GIT_ID 41

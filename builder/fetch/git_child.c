@@ -60,7 +60,7 @@ bool
 ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const char *name,
 	const char *commit, struct ws_err *err)
 {
-	const struct ws_git_config *config = ws_git_config(git);
+	const struct ws_git_config *config = &git->config;
 	if (config->offline) {
 		return ws_err_set(err, WS_ERR_FETCH,
 			"'%s' at commit '%.12s' is not in the store, and this run is offline", name, commit);

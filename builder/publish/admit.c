@@ -93,13 +93,6 @@ ws_gpu_check_read(const char *path, struct ws_arena *a, struct ws_map *checks, s
 	return true;
 }
 
-const char *
-ws_gpu_check_refusal(const struct ws_map *checks, const char *sha256)
-{
-	const char *why = ws_map_get(checks, sha256);
-	return !why ? "no result of a GPU check names this wheel" : why[0] ? why : NULL;
-}
-
 #define LARGEST_TEXT ((size_t)16 << 20)
 #define LARGEST_FACTS ((size_t)1 << 20)
 

@@ -30,9 +30,6 @@ bool ws_index_source_find(
 bool ws_gpu_check_read(
 	const char *path, struct ws_arena *a, struct ws_map *checks, struct ws_err *err);
 
-/** Why the wheel may not be published: no result, or a failed one. NULL: it passed. */
-const char *ws_gpu_check_refusal(const struct ws_map *checks, const char *sha256);
-
 /** An entry of build.json: a wheel in the same folder. */
 struct ws_index_trusted {
 	const char *sha256;          /**< of the wheel */

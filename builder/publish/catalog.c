@@ -220,17 +220,6 @@ ws_index_catalog_read(
 	return true;
 }
 
-void
-ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
-	size_t path_count, struct ws_buf *out)
-{
-	struct ws_index_catalog whole = *catalog;
-	whole.program = WS_VERSION;
-	whole.paths = paths;
-	whole.path_count = path_count;
-	ws_table_text(&ws_index_catalog_table, &whole, WS_JSON_PRETTY, out);
-}
-
 /* ---- yanking ---- */
 
 static bool

@@ -1,4 +1,4 @@
-#include "publish/path_wheels.h"
+#include "publish/catalog.h"
 
 /* A path that is being filled. */
 struct path {

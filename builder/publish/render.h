@@ -31,8 +31,8 @@ void ws_index_put_html(struct ws_buf *out, const char *text);
 void ws_index_put_url(struct ws_buf *out, const char *text);
 
 /**
- * Appends the page for people. @a paths are those of path_wheels.h. @a pins: users may install from
- * older snapshots.
+ * Appends the page for people. @a paths are those of ws_index_paths. @a pins: users may install
+ * from older snapshots.
  */
 void ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_index_path *paths,
 	size_t count, bool pins, struct ws_buf *out);

@@ -7,7 +7,7 @@
 #include "judge/verdict.h"
 #include "judge/wheel_facts.h"
 #include "publish/catalog.h"
-#include "publish/folder/lists.h"
+#include "publish/folder/index_folder.h"
 #include "report/json_lines.h"
 #include "report/plan_text.h"
 #include "schema.h"

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "base/json.h"
-#include "publish/path_wheels.h"
 #include "publish/render.h"
 
 static struct ws_index_entry

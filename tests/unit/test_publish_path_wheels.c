@@ -1,7 +1,7 @@
 /* test_publish_paths.c - which wheels answer in which path. */
 #include "test.h"
 
-#include "publish/path_wheels.h"
+#include "publish/catalog.h"
 
 /* A wheel: what it is, when it was published, its file name; its place is the label. */
 struct wheel {

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "publish/bucket/publish_lock.h"
 #include "publish/catalog.h"
-#include "publish/folder/lists.h"
 
 #define LARGEST_LIST ((size_t)64 << 20)
 #define PAGES_FOR_MINUTES "max-age=600"

@@ -1,7 +1,6 @@
 #include "publish/folder/audit.h"
 
 #include "base/fs.h"
-#include "publish/folder/lists.h"
 #include "publish/variant_wheel.h"
 #include "wheelfile/dist_info.h"
 
@@ -209,7 +208,7 @@ bool
 ws_index_stray_move(const struct ws_index_folder *t, const char *path, struct ws_err *err)
 {
 	const char *folder = ws_path_join(t->a, t->path, ".stray", NULL);
-	const char *from = ws_path_join(t->a, t->path, path, NULL);
+	const char *from = below(t, path);
 	const char *to = ws_path_join(t->a, folder, ws_path_base(path), NULL);
 	const char *free = to;
 	for (unsigned i = 2; ws_fs_exists(free) || ws_fs_is_link(free); i++) {

@@ -1,7 +1,6 @@
-#include "publish/folder/lists.h"
-
 #include "base/fs.h"
 #include "publish/catalog.h"
+#include "publish/folder/index_folder.h"
 
 #include <errno.h>
 #include <time.h>

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "publish/admit.h"
 #include "publish/folder/audit.h"
-#include "publish/folder/lists.h"
 #include "publish/folder/snapshot.h"
 #include "publish/variant_wheel.h"
 
@@ -162,7 +161,8 @@ add_all(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *
 		return false;
 	}
 	if (!wrong && p->order->gpu_check_count > 0 && entry.kind != WS_INDEX_NONE) {
-		wrong = ws_gpu_check_refusal(&p->checks, wheel->sha256);
+		const char *why = ws_map_get(&p->checks, wheel->sha256);
+		wrong = !why ? "no result of a GPU check names this wheel" : why[0] ? why : NULL;
 	}
 	if (wrong && !p->order->force) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s': %s", wheel->file, wrong);

@@ -1,9 +1,7 @@
-/* snapshot.c - the texts of pages are render.h's; path_wheels.h selects the wheels of each path. */
+/* snapshot.c - the texts of pages are render.h's; path_wheels.c selects the wheels of each path. */
 #include "publish/folder/snapshot.h"
 
 #include "base/fs.h"
-#include "publish/folder/lists.h"
-#include "publish/path_wheels.h"
 #include "publish/render.h"
 #include "publish/variant_wheel.h"
 
@@ -196,7 +194,10 @@ put_tree(struct ws_publishing *p, struct ws_err *err)
 	if (!put(p, "index.html", &text, err)) {
 		return false;
 	}
-	ws_index_catalog_write(&p->catalog, paths, count, &text);
+	p->catalog.program = WS_VERSION;
+	p->catalog.paths = paths;
+	p->catalog.path_count = count;
+	ws_table_text(&ws_index_catalog_table, &p->catalog, WS_JSON_PRETTY, &text);
 	for (size_t i = 0; i < wheels; i++) {
 		all[i] = &p->catalog.entries.at[i];
 	}
