@@ -185,20 +185,6 @@ plural_s(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Users install from the paths of an architecture. The path without one mixes wheels for different
- * GPUs and is not printed beside them. */
-static bool
-has_arch_paths(const struct ws_index_outcome *o, const char *path)
-{
-	size_t len = strlen(path);
-	bool found = false;
-	for (size_t i = 0; i < o->path_count; i++) {
-		found = found
-			|| (strncmp(o->paths[i], path, len) == 0 && ws_starts_with(o->paths[i] + len, "-sm"));
-	}
-	return found;
-}
-
 static void
 print(const struct publishing *p, const struct ws_index_outcome *o)
 {
@@ -217,8 +203,16 @@ print(const struct publishing *p, const struct ws_index_outcome *o)
 			out, "%s: %zu wheel%s, nothing to do\n", p->o.to, o->wheels, plural_s(o->wheels));
 		return;
 	}
+	/* Users install from the paths of an architecture. The path without one mixes wheels for
+	 * different GPUs and is not printed beside them. */
 	for (size_t i = 0; i < o->path_count; i++) {
-		if (!has_arch_paths(o, o->paths[i])) {
+		size_t len = strlen(o->paths[i]);
+		bool has_archs = false;
+		for (size_t k = 0; k < o->path_count; k++) {
+			bool below = strncmp(o->paths[k], o->paths[i], len) == 0;
+			has_archs = has_archs || (below && ws_starts_with(o->paths[k] + len, "-sm"));
+		}
+		if (!has_archs) {
 			ws_out_result(out, "%s/%s/simple/\n", p->o.to, o->paths[i]);
 		}
 	}

@@ -133,27 +133,21 @@ prepare(struct verifying *v, struct ws_err *err)
 
 /* ---- one wheel ---- */
 
-/* The Python that the wheel names: cp311-cp311; NULL: it is for several, or its name is not one. */
-static const struct ws_python_tag *
-python_of(struct verifying *v, const struct ws_wheel_name *name)
-{
-	struct ws_python_tag *tag = WS_NEW(v->a, struct ws_python_tag);
-	bool one = name->abi_count == 1 && ws_python_tag_parse(name->abis[0], tag);
-	return one ? tag : NULL;
-}
-
 static bool
 add_release(struct verifying *v, const struct ws_version *version, const struct ws_wheel_name *name,
 	struct ws_wheel_place *place, struct ws_err *err)
 {
 	struct ws_verify_asked asked = v->asked;
-	asked.python = asked.python ? asked.python : python_of(v, name);
+	struct ws_python_tag *named = WS_NEW(v->a, struct ws_python_tag);
+	if (!asked.python && name->abi_count == 1 && ws_python_tag_parse(name->abis[0], named)) {
+		asked.python = named; /* cp311-cp311 */
+	}
 	asked.machine = ws_wheel_name_machine(name);
 	if (!ws_torch_place_release(&asked, version, v->a, place, err)) {
 		return false;
 	}
 	if (!v->asked.python) {
-		/* The Pythons of @a release that the wheel's tags are for, the oldest first. */
+		/* The Pythons of the release that the wheel's tags are for, the oldest first. */
 		const struct ws_torch_release *release = ws_facts_torch(&v->s->facts, version);
 		const struct ws_machine *machine =
 			place->place.machine ? place->place.machine : ws_machine_host();

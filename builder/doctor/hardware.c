@@ -124,25 +124,19 @@ ws_doctor_store(struct ws_doctor *d)
 
 /* ---- GPUs ---- */
 
-/* The process here that has the driver's number, if it is the same one: inside a container the
- * driver counts the host's processes. */
-static bool
-find_process(struct ws_doctor *d, const struct ws_gpu_user *user, struct ws_process *process)
-{
-	if (!ws_process_look(d->env->root, user->pid, d->a, process)) {
-		return false;
-	}
-	const char *first = ws_arena_copy(d->a, process->command, strcspn(process->command, " "));
-	const char *base = ws_path_base(user->name);
-	return (process->program && strcmp(ws_path_base(process->program), base) == 0)
-		|| strcmp(ws_path_base(first), base) == 0;
-}
-
 static void
 add_gpu_user(struct ws_doctor *d, const struct ws_gpu_user *user)
 {
 	struct ws_process process = {0};
-	bool ours = find_process(d, user, &process);
+	bool ours = ws_process_look(d->env->root, user->pid, d->a, &process);
+	if (ours) {
+		/* The process here that has the driver's number, if it is the same one: inside a container
+		 * the driver counts the host's processes. */
+		const char *first = ws_arena_copy(d->a, process.command, strcspn(process.command, " "));
+		const char *base = ws_path_base(user->name);
+		ours = (process.program && strcmp(ws_path_base(process.program), base) == 0)
+			|| strcmp(ws_path_base(first), base) == 0;
+	}
 	bool stale = ours && process.is_left_behind;
 	char age[WS_FORMAT_BYTES];
 	const char *cure = ws_arena_printf(d->a, "if it is not needed:  kill %u\n", user->pid);

@@ -158,61 +158,6 @@ print_row(struct row *row, const unsigned widths[COLUMNS], struct ws_arena *a, s
 	ws_buf_putc(out, '\n');
 }
 
-void
-ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct row *rows = WS_NEW_N(a, struct row, plan->cell_count + 1);
-	unsigned widths[COLUMNS] = {0};
-	bool same[COLUMNS];
-	size_t count = 1;
-	for (size_t i = 0; i < COLUMNS; i++) {
-		rows[0].texts[i] = ws_arena_strdup(a, titles[i]);
-	}
-	for (size_t i = 0; i < plan->cell_count; i++) {
-		if (plan->cells[i]->decision != WS_DECISION_EXCLUDED) {
-			rows[count++] = make_row(plan->cells[i], a);
-		}
-	}
-	/* The same: columns with one value for all of several rows; the titles are the first. */
-	for (size_t c = 0; c < COLUMNS; c++) {
-		same[c] = count > 2;
-		for (size_t i = 0; i < count; i++) {
-			unsigned columns = ws_term_columns(rows[i].texts[c]);
-			widths[c] = columns > widths[c] ? columns : widths[c];
-		}
-		for (size_t i = 2; i < count; i++) {
-			same[c] = same[c] && strcmp(rows[i].texts[c], rows[1].texts[c]) == 0;
-		}
-	}
-	if (width > 0) {
-		fit(widths, same, width);
-	}
-	for (size_t i = 0; i < count && count > 1; i++) {
-		print_row(&rows[i], widths, a, out);
-	}
-	if (count > 1) {
-		/* Print the removed columns that are the same everywhere. */
-		unsigned told = 0;
-		for (size_t i = 0; i < COLUMNS; i++) {
-			if (widths[i] == 0 && same[i]) {
-				ws_buf_printf(out, "%s%s %s", told++ > 0 ? ", " : "  every cell: ", titles[i],
-					rows[1].texts[i]);
-			}
-		}
-		ws_buf_puts(out, told > 0 ? "\n" : "");
-		bool why = widths[WHY] == 0 && !same[WHY];
-		bool cost = widths[COST] == 0 && !same[COST];
-		if (why || cost) {
-			ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
-				!cost      ? "why is"
-					: !why ? "cost is"
-						   : "why and cost are");
-		}
-	}
-	ws_plan_footer_write(plan, width, out);
-}
-
 /* ---- below the table ---- */
 
 #define HINT "--why CELL tells more"
@@ -370,10 +315,60 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	ws_buf_putc(out, '\n');
 }
 
+/* ---- all of it ---- */
+
 void
-ws_plan_footer_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out)
+ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct row *rows = WS_NEW_N(a, struct row, plan->cell_count + 1);
+	unsigned widths[COLUMNS] = {0};
+	bool same[COLUMNS];
+	size_t count = 1;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		rows[0].texts[i] = ws_arena_strdup(a, titles[i]);
+	}
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		if (plan->cells[i]->decision != WS_DECISION_EXCLUDED) {
+			rows[count++] = make_row(plan->cells[i], a);
+		}
+	}
+	/* The same: columns with one value for all of several rows; the titles are the first. */
+	for (size_t c = 0; c < COLUMNS; c++) {
+		same[c] = count > 2;
+		for (size_t i = 0; i < count; i++) {
+			unsigned columns = ws_term_columns(rows[i].texts[c]);
+			widths[c] = columns > widths[c] ? columns : widths[c];
+		}
+		for (size_t i = 2; i < count; i++) {
+			same[c] = same[c] && strcmp(rows[i].texts[c], rows[1].texts[c]) == 0;
+		}
+	}
+	if (width > 0) {
+		fit(widths, same, width);
+	}
+	for (size_t i = 0; i < count && count > 1; i++) {
+		print_row(&rows[i], widths, a, out);
+	}
+	if (count > 1) {
+		/* Print the removed columns that are the same everywhere. */
+		unsigned told = 0;
+		for (size_t i = 0; i < COLUMNS; i++) {
+			if (widths[i] == 0 && same[i]) {
+				ws_buf_printf(out, "%s%s %s", told++ > 0 ? ", " : "  every cell: ", titles[i],
+					rows[1].texts[i]);
+			}
+		}
+		ws_buf_puts(out, told > 0 ? "\n" : "");
+		bool why = widths[WHY] == 0 && !same[WHY];
+		bool cost = widths[COST] == 0 && !same[COST];
+		if (why || cost) {
+			ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
+				!cost      ? "why is"
+					: !why ? "cost is"
+						   : "why and cost are");
+		}
+	}
 	if (plan->totals.decisions[WS_DECISION_EXCLUDED] > 0) {
 		write_excluded(plan, width, out, a);
 	}

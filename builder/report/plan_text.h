@@ -12,13 +12,9 @@
  * what building takes. Fits the width it is given: reasons are cut first, then packages and archs,
  * then whole columns go. */
 
-/** @a width: columns there are; 0: as many as it takes. */
+/** @a width: columns there are; 0: as many as it takes. Reasons of exclusions stand on one line
+ * where they fit, else each on its own. */
 void ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out);
-
-/* ---- below the table: exclusions by reason, and the total ---- */
-
-/** Reasons stand on one line where they fit into @a width (0: always), else each on its own. */
-void ws_plan_footer_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out);
 
 /* ---- a plan for machines: schema wheelsmith.plan/1 ----
  * {"schema", "cells": [...], "products": [...], "totals": {...}, "warnings": [...]}. Cells name

@@ -22,74 +22,52 @@ options_to(int place, bool wheels, struct ws_arena *a)
 #define IN_FOLDER "an index in a folder"
 #define IN_STORE "an object store (s3://...)"
 
+#define AT(member) offsetof(struct ws_publish_options, member)
 static const struct {
 	const char *option;
+	enum { NOTHING, TEXT, NUMBER, FLAG, LIST } kind; /* of its member */
+	size_t at;
 	bool wheels;                 /* also given */
 	const char *refused[PLACES]; /* the place that the option is for; NULL: accepted */
 } rows[] = {
-	{"", true, {NULL, NULL}},
-	{"--login", true, {IN_STORE, NULL}},
-	{"--key", true, {NULL, NULL}},
-	{"--key", false, {NULL, NULL}},
-	{"--trust", true, {NULL, NULL}},
-	{"--sign-unsigned", true, {NULL, NULL}},
-	{"--valid", true, {NULL, NULL}},
-	{"--snapshots", true, {NULL, IN_FOLDER}},
-	{"--force", true, {NULL, NULL}},
-	{"--require-gpu-check", true, {NULL, NULL}},
-	{"--variants", true, {NULL, IN_FOLDER}},
-	{"--variants", false, {NULL, IN_FOLDER}},
-	{"--verify", false, {NULL, IN_FOLDER}},
-	{"--rollback", false, {NULL, IN_FOLDER}},
-	{"--title", true, {NULL, NULL}},
-	{"--title", false, {NULL, NULL}},
-	{"--yank", false, {NULL, NULL}},
-	{"--yank", true, {NULL, NULL}},
-	{"--unyank", false, {NULL, NULL}},
+	{"", NOTHING, 0, true, {NULL, NULL}},
+	{"--login", TEXT, AT(login), true, {IN_STORE, NULL}},
+	{"--key", TEXT, AT(key), true, {NULL, NULL}},
+	{"--key", TEXT, AT(key), false, {NULL, NULL}},
+	{"--trust", TEXT, AT(trust), true, {NULL, NULL}},
+	{"--sign-unsigned", FLAG, AT(sign_unsigned), true, {NULL, NULL}},
+	{"--valid", NUMBER, AT(valid_days), true, {NULL, NULL}},
+	{"--snapshots", NUMBER, AT(keep), true, {NULL, IN_FOLDER}},
+	{"--force", FLAG, AT(force), true, {NULL, NULL}},
+	{"--require-gpu-check", LIST, AT(gpu_checks), true, {NULL, NULL}},
+	{"--variants", FLAG, AT(variants), true, {NULL, IN_FOLDER}},
+	{"--variants", FLAG, AT(variants), false, {NULL, IN_FOLDER}},
+	{"--verify", FLAG, AT(verify), false, {NULL, IN_FOLDER}},
+	{"--rollback", TEXT, AT(roll_back), false, {NULL, IN_FOLDER}},
+	{"--title", TEXT, AT(title), true, {NULL, NULL}},
+	{"--title", TEXT, AT(title), false, {NULL, NULL}},
+	{"--yank", TEXT, AT(yank), false, {NULL, NULL}},
+	{"--yank", TEXT, AT(yank), true, {NULL, NULL}},
+	{"--unyank", TEXT, AT(unyank), false, {NULL, NULL}},
 };
 
 static void
 add(struct ws_publish_options *o, const char *option, struct ws_arena *a)
 {
-	const struct {
-		const char *name;
-		const char **text;
-		unsigned *number;
-		bool *flag;
-		ws_words *list;
-	} members[] = {
-		{"--login", &o->login, NULL, NULL, NULL},
-		{"--key", &o->key, NULL, NULL, NULL},
-		{"--trust", &o->trust, NULL, NULL, NULL},
-		{"--rollback", &o->roll_back, NULL, NULL, NULL},
-		{"--title", &o->title, NULL, NULL, NULL},
-		{"--yank", &o->yank, NULL, NULL, NULL},
-		{"--unyank", &o->unyank, NULL, NULL, NULL},
-		{"--reason", &o->reason, NULL, NULL, NULL},
-		{"--valid", NULL, &o->valid_days, NULL, NULL},
-		{"--snapshots", NULL, &o->keep, NULL, NULL},
-		{"--force", NULL, NULL, &o->force, NULL},
-		{"--sign-unsigned", NULL, NULL, &o->sign_unsigned, NULL},
-		{"--variants", NULL, NULL, &o->variants, NULL},
-		{"--verify", NULL, NULL, &o->verify, NULL},
-		{"--require-gpu-check", NULL, NULL, NULL, &o->gpu_checks},
-	};
-	for (size_t i = 0; i < WS_LEN(members); i++) {
-		if (strcmp(members[i].name, option) != 0) {
-			continue;
-		}
-		if (members[i].text) {
-			*members[i].text = "x";
-		} else if (members[i].number) {
-			*members[i].number = 1;
-		} else if (members[i].flag) {
-			*members[i].flag = true;
-		} else {
-			*ws_vec_push(members[i].list, a) = "x";
-		}
-		return;
+	size_t i = 0;
+	while (strcmp(rows[i].option, option) != 0) {
+		i++;
 	}
-	assert_string_equal(option, "");
+	void *member = (char *)o + rows[i].at;
+	if (rows[i].kind == TEXT) {
+		*(const char **)member = "x";
+	} else if (rows[i].kind == NUMBER) {
+		*(unsigned *)member = 1;
+	} else if (rows[i].kind == FLAG) {
+		*(bool *)member = true;
+	} else if (rows[i].kind == LIST) {
+		*ws_vec_push((ws_words *)member, a) = "x";
+	}
 }
 
 WS_TEST(each_option_applies_to_the_places_of_its_row)
