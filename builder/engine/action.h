@@ -17,13 +17,18 @@
 #ifndef WS_ENGINE_ACTION_H
 #define WS_ENGINE_ACTION_H
 
-#include "engine/budget.h"
 #include "store/tree.h"
 #include "sys/host.h"
 #include "sys/spawn.h"
 
 struct ws_node;
 struct ws_worker_files;
+
+/** The resources of one job. */
+struct ws_need {
+	unsigned cpus;      /**< whole slots, at least 1 */
+	uint64_t rss_bytes; /**< predicted peak, summed over the job's processes */
+};
 
 /** The program that an action runs. */
 struct ws_tool {

@@ -170,21 +170,6 @@ read_digest(struct ws_str value, struct ws_digest *digest)
 	return ws_digest_parse(hex, digest);
 }
 
-static bool
-read_outputs(struct ws_str *text, const struct ws_action *action, struct ws_result *result)
-{
-	for (size_t i = 0; i < action->output_count; i++) {
-		struct ws_str value;
-		if (!read_field(text, "out", &value)
-			|| !read_digest(ws_str_cut(&value, ' '), &result->outputs[i])
-			|| !ws_str_to_u64(ws_str_cut(&value, ' '), &result->sizes[i]) || !value.s
-			|| !ws_str_is(value, action->outputs[i])) {
-			return false;
-		}
-	}
-	return ws_str_is(ws_str_cut(text, '\n'), "end");
-}
-
 bool
 ws_cache_read_result(const struct ws_str whole, const struct ws_action *action, struct ws_arena *a,
 	struct ws_result *result)
@@ -192,12 +177,19 @@ ws_cache_read_result(const struct ws_str whole, const struct ws_action *action, 
 	struct ws_str text = whole, log;
 	result->outputs = WS_NEW_N(a, struct ws_digest, action->output_count);
 	result->sizes = WS_NEW_N(a, uint64_t, action->output_count);
-	return ws_str_is(ws_str_cut(&text, '\n'), RESULT_HEADER)
+	bool good = ws_str_is(ws_str_cut(&text, '\n'), RESULT_HEADER)
 		&& read_number(&text, "wall_ms", &result->wall_ms)
 		&& read_number(&text, "cpu_ms", &result->cpu_ms)
 		&& read_number(&text, "rss_bytes", &result->rss_bytes) && read_field(&text, "log", &log)
-		&& (ws_str_is(log, "-") || read_digest(log, &result->log))
-		&& read_outputs(&text, action, result);
+		&& (ws_str_is(log, "-") || read_digest(log, &result->log));
+	for (size_t i = 0; i < action->output_count && good; i++) {
+		struct ws_str value;
+		good = read_field(&text, "out", &value)
+			&& read_digest(ws_str_cut(&value, ' '), &result->outputs[i])
+			&& ws_str_to_u64(ws_str_cut(&value, ' '), &result->sizes[i]) && value.s
+			&& ws_str_is(value, action->outputs[i]);
+	}
+	return good && ws_str_is(ws_str_cut(&text, '\n'), "end");
 }
 
 struct ws_str

@@ -367,32 +367,6 @@ finish_node(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 /* ---- the loop ---- */
 
 static void
-run_loop(struct ws_run *r)
-{
-	for (;;) {
-		look_up_ready(r);
-		struct ws_err err;
-		if (ws_stop_asked(r->e->stop)) {
-			ws_stop_err(r->e->stop, &err);
-			ws_run_give_up(r, &err);
-			r->e->runner->stop(r->e->runner, r->e->stop->times > 1);
-		}
-		uint64_t held_bytes = ws_run_report_progress(r);
-		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
-		bool full = start_some(r, false);
-		full = start_some(r, true) || full;
-		r->held_back = full && !r->closing ? r->e->budget->cpus - (unsigned)r->running.len : 0;
-		if (r->running.len == 0 && (r->closing || r->open == 0)) {
-			return;
-		}
-		struct ws_done done;
-		if (r->e->runner->wait(r->e->runner, TICK_MS, &done) == WS_WAIT_DONE) {
-			finish_node(r, r->graph->nodes.at[done.id - 1], &done);
-		}
-	}
-}
-
-static void
 prepare_run(
 	struct ws_run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
 {
@@ -420,7 +394,27 @@ ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_su
 {
 	struct ws_run r;
 	prepare_run(&r, engine, graph, summary);
-	run_loop(&r);
+	for (;;) {
+		struct ws_done done;
+		look_up_ready(&r);
+		if (ws_stop_asked(engine->stop)) {
+			struct ws_err stopped;
+			ws_stop_err(engine->stop, &stopped);
+			ws_run_give_up(&r, &stopped);
+			engine->runner->stop(engine->runner, engine->stop->times > 1);
+		}
+		uint64_t held_bytes = ws_run_report_progress(&r);
+		summary->peak_bytes = held_bytes > summary->peak_bytes ? held_bytes : summary->peak_bytes;
+		bool full = start_some(&r, false);
+		full = start_some(&r, true) || full;
+		r.held_back = full && !r.closing ? engine->budget->cpus - (unsigned)r.running.len : 0;
+		if (r.running.len == 0 && (r.closing || r.open == 0)) {
+			break;
+		}
+		if (engine->runner->wait(engine->runner, TICK_MS, &done) == WS_WAIT_DONE) {
+			finish_node(&r, graph->nodes.at[done.id - 1], &done);
+		}
+	}
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		ws_run_cancel(&r, graph->nodes.at[i]);
 	}

@@ -85,6 +85,55 @@ ws_collect(const struct ws_work *work, const struct ws_job *job, const char *log
 	}
 }
 
+/* ---- the budget: two counters, and the free memory of a host ---- */
+
+/* Reserved for the rest of the host: using the last page is slower than waiting. */
+#define RESERVE_BYTES ((uint64_t)256 << 20)
+
+struct ws_budget
+ws_budget_make(const struct ws_host *host, unsigned jobs, uint64_t memory_bytes)
+{
+	uint64_t all = host->memory_bytes;
+	return (struct ws_budget){
+		.cpus = jobs ? jobs : host->cores,
+		.memory_bytes = memory_bytes ? memory_bytes : all - all / 16,
+	};
+}
+
+bool
+ws_budget_host_has(
+	const struct ws_host *host, uint64_t bytes, uint64_t promised_bytes, uint64_t held_bytes)
+{
+	uint64_t growth = promised_bytes > held_bytes ? promised_bytes - held_bytes : 0;
+	uint64_t free_bytes = ws_host_available_bytes(host);
+	return free_bytes > RESERVE_BYTES && growth <= free_bytes - RESERVE_BYTES
+		&& bytes <= free_bytes - RESERVE_BYTES - growth;
+}
+
+bool
+ws_budget_take(struct ws_budget *b, struct ws_need need)
+{
+	if (b->jobs > 0) {
+		if (b->cpus_taken >= b->cpus || need.cpus > b->cpus - b->cpus_taken
+			|| b->memory_taken >= b->memory_bytes
+			|| need.rss_bytes > b->memory_bytes - b->memory_taken) {
+			return false;
+		}
+	}
+	b->jobs++;
+	b->cpus_taken += need.cpus;
+	b->memory_taken += need.rss_bytes;
+	return true;
+}
+
+void
+ws_budget_give(struct ws_budget *b, struct ws_need need)
+{
+	b->jobs--;
+	b->cpus_taken -= need.cpus;
+	b->memory_taken -= need.rss_bytes;
+}
+
 /* ---- running ---- */
 
 #define SAMPLE_MS 100
@@ -199,26 +248,6 @@ look_after(struct local *l)
 	}
 }
 
-static struct ws_done
-reap(struct local *l, size_t index)
-{
-	struct running r = l->jobs.at[index];
-	l->jobs.at[index] = l->jobs.at[--l->jobs.len];
-	struct ws_exit end = ws_spawn_reap(&r.child);
-	struct ws_done done = {
-		.id = r.job->id,
-		.code = end.code,
-		.signal = end.signal,
-		.wall_ms = (uint64_t)(ws_clock_ms() - r.started_ms),
-		.cpu_ms = end.cpu_ms,
-		.rss_bytes = end.max_rss_bytes > r.peak_bytes ? end.max_rss_bytes : r.peak_bytes,
-		.timed_out = r.timed_out,
-		.stopped = r.stopped,
-	};
-	ws_collect(l->work, r.job, r.log, r.started_file_ns, &done);
-	return done;
-}
-
 static void
 forget(struct ws_runner *self, const struct ws_job *job, bool keep)
 {
@@ -265,7 +294,20 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 		int ended = poll_jobs(l, (int)left_ms, &also);
 		look_after(l);
 		if (ended >= 0) {
-			*done = reap(l, (size_t)ended);
+			struct running r = l->jobs.at[ended];
+			l->jobs.at[ended] = l->jobs.at[--l->jobs.len];
+			struct ws_exit end = ws_spawn_reap(&r.child);
+			*done = (struct ws_done){
+				.id = r.job->id,
+				.code = end.code,
+				.signal = end.signal,
+				.wall_ms = (uint64_t)(ws_clock_ms() - r.started_ms),
+				.cpu_ms = end.cpu_ms,
+				.rss_bytes = end.max_rss_bytes > r.peak_bytes ? end.max_rss_bytes : r.peak_bytes,
+				.timed_out = r.timed_out,
+				.stopped = r.stopped,
+			};
+			ws_collect(l->work, r.job, r.log, r.started_file_ns, done);
 			return WS_WAIT_DONE;
 		}
 		if (also || ws_clock_ms() >= until_ms || (l->stop && ws_stop_asked(l->stop))) {

@@ -75,25 +75,6 @@ struct reading {
 };
 
 static bool
-read_pair(struct reading *r, const char *kind, const char *value)
-{
-	const char *first, *second;
-	if (!ws_fields_cut(value, r->a, &first, &second)) {
-		return false;
-	}
-	if (strcmp(kind, "token") == 0) {
-		*ws_vec_push(&r->tokens, r->a) = (struct ws_token){first, second};
-	} else if (strcmp(kind, "tool") == 0) {
-		const char *path =
-			ws_path_join(r->a, ws_path_dir(r->a, r->folder), WS_REMOTE_TOOL, second, NULL);
-		*ws_vec_push(&r->tokens, r->a) = (struct ws_token){first, path};
-	} else {
-		*ws_vec_push(&r->host_files, r->a) = (struct ws_host_file){second, first};
-	}
-	return true;
-}
-
-static bool
 read_record(struct reading *r, struct ws_action *action, const char *kind, const char *value)
 {
 	ws_name_list *list = strcmp(kind, "argv") == 0 ? &r->argv
@@ -114,11 +95,21 @@ read_record(struct reading *r, struct ws_action *action, const char *kind, const
 		*ws_vec_push(&r->mounts, r->a) = (struct ws_mount){value, tree->path, tree};
 	} else if (strcmp(kind, "input") == 0) {
 		*ws_vec_push(&r->inputs, r->a) = (struct ws_input){.name = value};
-	} else {
-		return strcmp(kind, "takes") == 0
-			|| ((strcmp(kind, "token") == 0 || strcmp(kind, "tool") == 0
-					|| strcmp(kind, "host") == 0)
-				&& read_pair(r, kind, value));
+	} else if (strcmp(kind, "takes") != 0) {
+		bool token = strcmp(kind, "token") == 0, tool = strcmp(kind, "tool") == 0;
+		const char *first, *second;
+		if ((!token && !tool && strcmp(kind, "host") != 0)
+			|| !ws_fields_cut(value, r->a, &first, &second)) {
+			return false;
+		}
+		if (tool) {
+			second = ws_path_join(r->a, ws_path_dir(r->a, r->folder), WS_REMOTE_TOOL, second, NULL);
+		}
+		if (token || tool) {
+			*ws_vec_push(&r->tokens, r->a) = (struct ws_token){first, second};
+		} else {
+			*ws_vec_push(&r->host_files, r->a) = (struct ws_host_file){second, first};
+		}
 	}
 	return true;
 }

@@ -80,7 +80,35 @@ struct ws_runner {
 	bool (*goes_away)(const struct ws_runner *self, const struct ws_action *action);
 };
 
-struct ws_budget;
+/* ---- the budget: how many jobs run at once ----
+ * CPU slots and bytes of memory. A job takes both before it starts and returns both when it has
+ * ended. Its memory is predicted by store/ledger.h from earlier runs, or by the table of
+ * compile/split.c. A runner checks the memory of its host. One event loop, one budget. */
+
+/** Read it; change it only by the functions. */
+struct ws_budget {
+	unsigned cpus, cpus_taken;
+	uint64_t memory_bytes, memory_taken;
+	unsigned jobs;
+};
+
+/** A budget from the host's cores and memory; 0 for @a jobs or @a memory_bytes: a default. */
+struct ws_budget ws_budget_make(const struct ws_host *host, unsigned jobs, uint64_t memory_bytes);
+
+/** True, and taken, if @a need fits now. A need larger than the whole budget fits when nothing
+ * runs. */
+bool ws_budget_take(struct ws_budget *b, struct ws_need need);
+
+/** Returns exactly what was taken. */
+void ws_budget_give(struct ws_budget *b, struct ws_need need);
+
+/**
+ * True if @a host has @a bytes for another job. @a promised_bytes: predicted for the running
+ * jobs; @a held_bytes: what they hold now. The difference must stay available.
+ */
+bool ws_budget_host_has(
+	const struct ws_host *host, uint64_t bytes, uint64_t promised_bytes, uint64_t held_bytes);
+
 struct ws_worker_files;
 struct ws_work;
 
@@ -103,9 +131,7 @@ struct ws_executor {
  * group and a log. Memory is sampled ten times a second. A job past its time limit gets SIGTERM,
  * then SIGKILL. There is room for another job while the host has the memory. */
 
-struct ws_host;
 struct ws_stop;
-struct ws_work;
 
 /** @a stop (may be NULL) ends a wait when a signal arrives. Lives in @a a. */
 struct ws_runner *ws_local_runner(const struct ws_work *work, const struct ws_host *host,

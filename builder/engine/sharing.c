@@ -142,19 +142,6 @@ find_manifests(struct batch *x, bool outside_only)
 
 /* ---- results ---- */
 
-/* True if all files of the result are in the store, except transient ones. */
-static bool
-has_files(struct batch *x, const struct lookup *lookup, const struct ws_result *result)
-{
-	const struct ws_store *store = x->cache->store;
-	for (size_t i = 0; i < lookup->action->output_count; i++) {
-		if (!lookup->action->transient && !ws_cas_has(store, result->outputs[i].hex)) {
-			return false;
-		}
-	}
-	return !result->log.hex[0] || ws_cas_has(store, result->log.hex);
-}
-
 static void
 find_results(struct batch *x)
 {
@@ -186,8 +173,13 @@ find_results(struct batch *x)
 		x->cache->shared->get_files(x->cache->shared, files.at, files.len);
 	}
 	for (size_t i = 0; i < x->count; i++) {
-		if (good[i] && has_files(x, &x->lookups[i], &results[i])) {
-			const struct lookup *found = &x->lookups[i];
+		const struct lookup *found = &x->lookups[i];
+		const struct ws_digest *log = &results[i].log;
+		/* All files of the result are in the store, except transient ones. */
+		for (size_t k = 0; good[i] && k < found->action->output_count; k++) {
+			good[i] = found->action->transient || ws_cas_has(store, results[i].outputs[k].hex);
+		}
+		if (good[i] && (!log->hex[0] || ws_cas_has(store, log->hex))) {
 			const char *key = found->manifest.hex;
 			WS_AUTO_BUF struct ws_buf manifest = {0};
 			if (ws_results_put(store, found->full.hex, &records[i].text, NULL) && key[0]) {

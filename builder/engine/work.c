@@ -153,26 +153,6 @@ make_parent(const char *name, const char *place, struct ws_arena *a, struct ws_e
 	return !strchr(name, '/') || ws_fs_mkdirs(ws_path_dir(a, place), err);
 }
 
-static bool
-place_inputs(const struct ws_work *work, const struct ws_action *action, const char *const *made,
-	const char *dir, struct ws_arena *a, struct ws_err *err)
-{
-	for (size_t i = 0; i < action->input_count; i++) {
-		const struct ws_input *input = &action->inputs[i];
-		const char *digest = input->from ? made[i] : input->digest;
-		const char *place = ws_path_join(a, dir, input->name, NULL);
-		if (!make_parent(input->name, place, a, err)) {
-			return false;
-		}
-		if (!(ws_work_has(work, digest)
-					? ws_fs_link(file_path(work, digest, a), place, err)
-					: ws_cas_link_into(work->store, digest, place, input->executable, err))) {
-			return ws_err_wrap(err, "'%s' needs '%s'", action->subject, input->name);
-		}
-	}
-	return true;
-}
-
 bool
 ws_work_prepare(const struct ws_work *work, const struct ws_action *action, const char *const *made,
 	const char *dir, struct ws_err *err)
@@ -187,8 +167,18 @@ ws_work_prepare(const struct ws_work *work, const struct ws_action *action, cons
 			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
 		}
 	}
-	if (!place_inputs(work, action, made, dir, a, err)) {
-		return false;
+	for (size_t i = 0; i < action->input_count; i++) {
+		const struct ws_input *input = &action->inputs[i];
+		const char *digest = input->from ? made[i] : input->digest;
+		const char *place = ws_path_join(a, dir, input->name, NULL);
+		if (!make_parent(input->name, place, a, err)) {
+			return false;
+		}
+		if (!(ws_work_has(work, digest)
+					? ws_fs_link(file_path(work, digest, a), place, err)
+					: ws_cas_link_into(work->store, digest, place, input->executable, err))) {
+			return ws_err_wrap(err, "'%s' needs '%s'", action->subject, input->name);
+		}
 	}
 	for (size_t i = 0; i < action->output_count; i++) {
 		const char *place = ws_path_join(a, dir, action->outputs[i], NULL);

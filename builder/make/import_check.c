@@ -40,23 +40,6 @@ static const char script[] = "import importlib, json, os, sys, traceback, zipfil
 							 "end('ok', '%s: imported by Python %s with torch %s' % (\n"
 							 "    ', '.join(names), sys.version.split()[0], torch.__version__))\n";
 
-static const char *const *
-words(const struct ws_import_order *order, struct ws_arena *a)
-{
-	const struct ws_install_check *check = &order->recipe->check;
-	const char **argv = WS_NEW_N(a, const char *, check->import_count + 6);
-	size_t count = 0;
-	argv[count++] = order->python->interpreter; /* a venv is known by its path */
-	argv[count++] = "-I";
-	argv[count++] = "-B";
-	argv[count++] = "-c";
-	argv[count++] = script;
-	for (size_t i = 0; i < check->import_count; i++) {
-		argv[count++] = check->imports[i];
-	}
-	return argv;
-}
-
 /* The variables with which the interpreter starts, and finds libraries outside the linker's
  * folders. */
 static const char *const *
@@ -95,6 +78,17 @@ const struct ws_action *
 ws_import_action(const struct ws_import_order *order, struct ws_arena *a)
 {
 	static const char *const outputs[] = {"import.json"};
+	const struct ws_install_check *check = &order->recipe->check;
+	const char *interpreter = order->python->interpreter; /* a venv is known by its path */
+	const char *const start[] = {interpreter, "-I", "-B", "-c", script};
+	ws_name_list argv = {0};
+	for (size_t i = 0; i < WS_LEN(start); i++) {
+		*ws_vec_push(&argv, a) = start[i];
+	}
+	for (size_t i = 0; i < check->import_count; i++) {
+		*ws_vec_push(&argv, a) = check->imports[i];
+	}
+	*ws_vec_push(&argv, a) = NULL;
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_input *input = WS_NEW(a, struct ws_input);
 	*input = (struct ws_input){.name = "wheel.whl", .from = order->pack, .output = WS_PACK_WHEEL};
@@ -105,10 +99,10 @@ ws_import_action(const struct ws_import_order *order, struct ws_arena *a)
 		.unit = ws_arena_printf(a, "%s/import", order->recipe->name),
 		.stage = "import",
 		.variant = "",
-		.tool = {"python", order->python->interpreter,
-			ws_arena_printf(a, VERSION " %s %s torch %s %s", order->python->interpreter,
-				order->python->version, order->torch->version.text, order->torch->record_sha256)},
-		.argv = words(order, a),
+		.tool = {"python", interpreter,
+			ws_arena_printf(a, VERSION " %s %s torch %s %s", interpreter, order->python->version,
+				order->torch->version.text, order->torch->record_sha256)},
+		.argv = argv.at,
 		.env = environment(order->python, a),
 		.inputs = input,
 		.input_count = 1,

@@ -133,29 +133,6 @@ stable_python(const struct adding *w, const struct ws_torch_choice *torch)
 	return ws_arena_printf(w->a, "3.%u", minor);
 }
 
-/* A point of each torch that the cells name, the product's own first: what is measured, is measured
- * there. */
-static size_t
-list_points(const struct ws_product *product, const struct ws_point **points)
-{
-	size_t count = 0;
-	points[count++] = &product->point;
-	for (size_t i = 0; i < product->cell_count && product->binding != WS_BINDING_C_ABI; i++) {
-		const struct ws_point *point = &product->cells[i]->point;
-		bool known = false;
-		for (size_t k = 0; k < count && !known; k++) {
-			/* Each Python has its own installed torch. */
-			bool own = point->torch && point->torch->installed;
-			known =
-				point->torch == points[k]->torch && !(own && point->python != points[k]->python);
-		}
-		if (!known) {
-			points[count++] = point;
-		}
-	}
-	return count;
-}
-
 static bool
 fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place *place,
 	struct ws_err *err)
@@ -196,7 +173,22 @@ add_check(struct adding *w, struct ws_err *err)
 	const struct ws_product *product = w->made->product;
 	const struct ws_point **points =
 		WS_NEW_N(w->a, const struct ws_point *, product->cell_count + 1);
-	size_t count = list_points(product, points);
+	/* A point of each torch that the cells name, the product's own first: what is measured, is
+	 * measured there. */
+	size_t count = 0;
+	points[count++] = &product->point;
+	for (size_t i = 0; i < product->cell_count && product->binding != WS_BINDING_C_ABI; i++) {
+		const struct ws_point *point = &product->cells[i]->point;
+		bool known = false, own = point->torch && point->torch->installed;
+		for (size_t k = 0; k < count && !known; k++) {
+			/* Each Python has its own installed torch. */
+			known =
+				point->torch == points[k]->torch && !(own && point->python != points[k]->python);
+		}
+		if (!known) {
+			points[count++] = point;
+		}
+	}
 	struct ws_wheel_place *places = WS_NEW_N(w->a, struct ws_wheel_place, count);
 	for (size_t i = 0; i < count; i++) {
 		if (!fill_place(w, points[i], &places[i], err)) {
@@ -340,31 +332,21 @@ fail_with(const struct ws_recipe *recipe, const struct ws_recipe_problem *proble
 }
 
 static bool
-is_sound(const struct adding *w, struct ws_err *err)
-{
-	const struct ws_recipe_view *view = &w->view;
-	const char *store = w->ctx->store->path;
-	if (view->problems.list.len > 0) {
-		return fail_with(view->recipe, &view->problems.list.at[0], w->a, err);
-	}
-	for (size_t i = 0; i < view->module_count; i++) {
-		if (view->modules[i].cuda && !ws_path_suits_nvcc(store)) {
-			ws_err_set(err, WS_ERR_CONFIG, "nvcc cannot work in the store '%s'", store);
-			ws_err_cure(err, "its path may not contain , \" $ ` or \\");
-			return ws_err_cure_code(err, WS_CURE_STORE, NULL);
-		}
-	}
-	return true;
-}
-
-static bool
 add_all(struct adding *w, struct ws_err *err)
 {
 	const struct ws_product *product = w->made->product;
 	struct ws_listing listing = ws_tree_listing(&w->made->materials.source->tree);
 	ws_recipe_see(product->recipe, &listing, &product->view, w->a, &w->view);
-	if (!is_sound(w, err)) {
-		return false;
+	if (w->view.problems.list.len > 0) {
+		return fail_with(product->recipe, &w->view.problems.list.at[0], w->a, err);
+	}
+	for (size_t i = 0; i < w->view.module_count; i++) {
+		if (w->view.modules[i].cuda && !ws_path_suits_nvcc(w->ctx->store->path)) {
+			ws_err_set(
+				err, WS_ERR_CONFIG, "nvcc cannot work in the store '%s'", w->ctx->store->path);
+			ws_err_cure(err, "its path may not contain , \" $ ` or \\");
+			return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+		}
 	}
 	for (size_t i = 0; i < w->view.module_count; i++) {
 		if (!add_module(w, &w->view.modules[i], err)) {

@@ -105,21 +105,6 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_
 	return known;
 }
 
-/* The torch that @a python has; a kit without a name where there is none. */
-static const struct ws_torch_kit *
-open_beside(struct ws_resolver *r, const struct ws_python_kit *python)
-{
-	struct ws_torch_kit *kit = ws_map_get(&r->beside, python->interpreter);
-	if (!kit) {
-		kit = WS_NEW(r->a, struct ws_torch_kit);
-		if (!ws_torch_open_installed(r->ctx->facts, python, r->ctx->ledger, r->a, kit, NULL)) {
-			*kit = (struct ws_torch_kit){0};
-		}
-		ws_map_put(&r->beside, python->interpreter, kit, r->a);
-	}
-	return kit;
-}
-
 bool
 ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 	const struct ws_python_kit **python, const struct ws_torch_kit **torch)
@@ -131,7 +116,15 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 		return false;
 	}
 	*python = found->kit;
-	*torch = found->torch ? found->torch->kit : open_beside(r, found->kit);
+	*torch = found->torch ? found->torch->kit : ws_map_get(&r->beside, found->kit->interpreter);
+	if (!*torch) {
+		struct ws_torch_kit *kit = WS_NEW(r->a, struct ws_torch_kit);
+		if (!ws_torch_open_installed(r->ctx->facts, found->kit, r->ctx->ledger, r->a, kit, NULL)) {
+			*kit = (struct ws_torch_kit){0}; /* without a name: there is none */
+		}
+		ws_map_put(&r->beside, found->kit->interpreter, kit, r->a);
+		*torch = kit;
+	}
 	bool same = (*torch)->name
 		&& ws_same((*torch)->version.public_text, wanted->version.public_text)
 		&& (*torch)->cxx11abi == point->cxx11abi && ws_same((*torch)->cuda, wanted->cuda);
@@ -286,39 +279,6 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 
 /* ---- sources ---- */
 
-/* The lock pins the sources as they came; then the recipe's patches are applied. */
-static bool
-fetch_source(struct ws_resolver *r, const struct ws_product *product, struct ws_source_found *found,
-	struct ws_err *err)
-{
-	const struct ws_recipe *recipe = product->recipe;
-	struct ws_source_wish wish = {
-		.name = recipe->name,
-		.version = recipe->version.text,
-		.specs = recipe->sources,
-		.spec_count = recipe->source_count,
-		.pin = ws_lock_source(&r->pins->lock, recipe->name, recipe->version.text),
-	};
-	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)) {
-		return false;
-	}
-	const struct ws_source_spec *spec = found->spec;
-	const struct ws_pin_source pin = {
-		.package = recipe->name,
-		.version = recipe->version.text,
-		.how = ws_source_kind_words[spec->kind],
-		.from = ws_source_spec_from(spec),
-		.sha256 = spec->sha256,
-		.commit = spec->commit,
-		.tree = ws_arena_strdup(r->a, found->tree.digest.hex),
-		.definition = found->definition[0] ? found->definition : NULL,
-	};
-	wish.patches = product->patches;
-	wish.patch_count = product->patch_count;
-	return ws_pins_put(r->pins, WS_PIN_SOURCE, &pin, err)
-		&& ws_source_patch(r->ctx->fetch, &wish, r->a, found, err);
-}
-
 const struct ws_source_found *
 ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
@@ -332,7 +292,32 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return found;
 	}
 	found = WS_NEW(r->a, struct ws_source_found);
-	if (!fetch_source(r, product, found, err)) {
+	struct ws_source_wish wish = {
+		.name = recipe->name,
+		.version = recipe->version.text,
+		.specs = recipe->sources,
+		.spec_count = recipe->source_count,
+		.pin = ws_lock_source(&r->pins->lock, recipe->name, recipe->version.text),
+	};
+	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)) {
+		return NULL;
+	}
+	const struct ws_source_spec *spec = found->spec;
+	const struct ws_pin_source pin = {
+		.package = recipe->name,
+		.version = recipe->version.text,
+		.how = ws_source_kind_words[spec->kind],
+		.from = ws_source_spec_from(spec),
+		.sha256 = spec->sha256,
+		.commit = spec->commit,
+		.tree = ws_arena_strdup(r->a, found->tree.digest.hex),
+		.definition = found->definition[0] ? found->definition : NULL,
+	};
+	/* The lock pins the sources as they came; then the recipe's patches are applied. */
+	wish.patches = product->patches;
+	wish.patch_count = product->patch_count;
+	if (!ws_pins_put(r->pins, WS_PIN_SOURCE, &pin, err)
+		|| !ws_source_patch(r->ctx->fetch, &wish, r->a, found, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);

@@ -33,15 +33,6 @@ add_torch(struct named_values *named, const struct ws_torch_value *value)
 	}
 }
 
-static bool
-same_python(const struct ws_python_value *x, const struct ws_python_value *y)
-{
-	if (x->host || y->host || x->path || y->path) {
-		return x->host == y->host && ws_same(x->path, y->path);
-	}
-	return ws_python_tag_same(&x->tag, &y->tag);
-}
-
 static void
 add_python(
 	struct named_values *named, const struct ws_python_value *value, bool extra, bool installed)
@@ -49,7 +40,10 @@ add_python(
 	bool needed = value->host || value->path || installed;
 	for (size_t i = 0; i < named->pythons.len; i++) {
 		struct named_python *known = &named->pythons.at[i];
-		if (same_python(known->value, value)) {
+		const struct ws_python_value *other = known->value;
+		bool by_tag = !value->host && !value->path && !other->host && !other->path;
+		if (by_tag ? ws_python_tag_same(&other->tag, &value->tag)
+				   : other->host == value->host && ws_same(other->path, value->path)) {
 			known->needed = known->needed || needed;
 			return;
 		}
@@ -81,10 +75,29 @@ list_values(const struct ws_matrix *matrix, struct ws_arena *a)
 
 /* ---- releases of torch ---- */
 
+/* A release that neither facts nor lock have. */
 static bool
-suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
+look_up_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
 	const struct ws_torch_value *value, struct ws_err *err)
 {
+	const char *version = value->version.text;
+	bool asked = ctx->fetch && !ctx->fetch->offline;
+	const struct ws_index_wheel *wheels;
+	size_t count = 0;
+	struct ws_index_list list = {0};
+	if (asked) {
+		list = ws_index_config_list(ctx->fetch->indexes, "torch", ctx->a);
+	}
+	if (!asked) {
+		ws_err_set(err, WS_ERR_CONFIG, "torch '%s' is unknown, and was not looked up", version);
+	} else if (!ws_index_wheels(
+				   ctx->fetch->index, &list, "torch", &value->version, &wheels, &count, err)) {
+		ws_err_wrap(err, "torch '%s' is unknown, and could not be looked up", version);
+	} else if (count > 0) {
+		return true;
+	} else {
+		ws_err_set(err, WS_ERR_CONFIG, "no torch release '%s'", version);
+	}
 	if (matrix->doc && value->place.len > 0) {
 		ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset, value->place.len);
 	}
@@ -92,47 +105,7 @@ suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
 	if (near) {
 		ws_err_cure(err, "did you mean \"%s\"?", near);
 	}
-	return false;
-}
-
-static bool
-look_up_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
-	const struct ws_torch_value *value, struct ws_err *err)
-{
-	const char *version = value->version.text;
-	if (!ctx->fetch || ctx->fetch->offline) {
-		ws_err_set(err, WS_ERR_CONFIG, "torch '%s' is unknown, and was not looked up", version);
-		suggest_release(ctx, matrix, value, err);
-		return ws_err_cure_code(err, WS_CURE_LOCK, NULL);
-	}
-	struct ws_index_list list = ws_index_config_list(ctx->fetch->indexes, "torch", ctx->a);
-	const struct ws_index_wheel *wheels;
-	size_t count;
-	if (!ws_index_wheels(
-			ctx->fetch->index, &list, "torch", &value->version, &wheels, &count, err)) {
-		ws_err_wrap(err, "torch '%s' is unknown, and could not be looked up", version);
-		return suggest_release(ctx, matrix, value, err);
-	}
-	if (count == 0) {
-		ws_err_set(err, WS_ERR_CONFIG, "no torch release '%s'", version);
-		return suggest_release(ctx, matrix, value, err);
-	}
-	return true;
-}
-
-static bool
-check_releases(const struct ws_context *ctx, const struct ws_lock *lock,
-	const struct ws_matrix *matrix, const struct named_values *named, struct ws_err *err)
-{
-	for (size_t i = 0; i < named->torch.len; i++) {
-		const struct ws_torch_value *value = named->torch.at[i];
-		bool known =
-			ws_facts_torch(ctx->facts, &value->version) || ws_lock_torch(lock, value->version.text);
-		if (!known && !look_up_release(ctx, matrix, value, err)) {
-			return false;
-		}
-	}
-	return true;
+	return asked ? false : ws_err_cure_code(err, WS_CURE_LOCK, NULL);
 }
 
 /* ---- sources ---- */
@@ -181,20 +154,6 @@ pin_source(const struct ws_context *ctx, const struct ws_recipe *recipe, struct 
 			return;
 		}
 	}
-}
-
-/* The lock with the sources as they are now. Only cell keys see the difference. */
-static void
-fill_lock(const struct ws_context *ctx, const struct ws_pins *pins, struct ws_plan_input *input)
-{
-	static const struct ws_lock none;
-	struct ws_lock *lock = WS_NEW(ctx->a, struct ws_lock);
-	ws_lock_merge(lock, &none, &pins->lock, ctx->a);
-	for (size_t i = 0; i < input->matrix->package_count; i++) {
-		pin_source(ctx, &input->recipes[i], lock);
-	}
-	input->lock = lock;
-	input->known = &pins->of_store;
 }
 
 /* Listings of the sources in the store, so that a glob is planned file by file. Patches change the
@@ -272,21 +231,6 @@ list_candidates(void *self, const struct ws_product *product)
 	return ws_candidate_list(((const struct lookups *)self)->memory, product, true);
 }
 
-static void
-fill_lookups(
-	const struct ws_context *ctx, struct ws_candidate_memory *memory, struct ws_plan_input *input)
-{
-	struct lookups *lookups = WS_NEW(ctx->a, struct lookups);
-	*lookups = (struct lookups){.ctx = ctx, .memory = memory};
-	input->lookups = (struct ws_plan_lookups){
-		.self = lookups,
-		.estimate = find_estimate,
-		.wheel = find_wheel,
-		.lists = memory ? find_lists : NULL,
-		.candidates = memory ? list_candidates : NULL,
-	};
-}
-
 /* ---- interpreters ---- */
 
 static const struct ws_plan_installed *
@@ -308,16 +252,6 @@ find_installed_torch(const struct ws_context *ctx, const struct ws_python_kit *p
 		.kit = kit,
 	};
 	return installed;
-}
-
-static bool
-fail_python(const struct ws_matrix *matrix, const struct named_python *python, struct ws_err *err)
-{
-	struct ws_place place = python->value->place;
-	if (matrix->doc && place.len > 0) {
-		return ws_err_at(err, matrix->doc->name, matrix->doc->text, place.offset, place.len);
-	}
-	return python->extra ? ws_err_wrap(err, "an extra point of 'include'") : false;
 }
 
 /* False: planning needs this interpreter, and it is not there. */
@@ -355,7 +289,12 @@ fill_pythons(const struct ws_context *ctx, const struct ws_matrix *matrix,
 		const struct named_python *python = &named->pythons.at[i];
 		struct ws_plan_python *found = &pythons[i];
 		if (!find_python(ctx, python, named->installed, found, err)) {
-			return fail_python(matrix, python, err);
+			struct ws_place place = python->value->place;
+			if (matrix->doc && place.len > 0) {
+				return ws_err_at(
+					err, matrix->doc->name, matrix->doc->text, place.offset, place.len);
+			}
+			return python->extra ? ws_err_wrap(err, "an extra point of 'include'") : false;
 		}
 		host->python_count++;
 	}
@@ -363,14 +302,6 @@ fill_pythons(const struct ws_context *ctx, const struct ws_matrix *matrix,
 }
 
 /* ---- GPUs, toolkits, kits ---- */
-
-static struct ws_arch_set
-find_gpus(const struct ws_context *ctx)
-{
-	struct ws_gpus gpus;
-	ws_gpu_list(ctx->env, ctx->a, &gpus);
-	return ws_gpu_archs(&gpus, ctx->a);
-}
 
 static void
 fill_toolkits(const struct ws_context *ctx, struct ws_plan_host *host)
@@ -417,17 +348,42 @@ ws_plan_input_fill(const struct ws_context *ctx, const struct ws_pins *pins,
 {
 	struct ws_plan_host *host = &input->host;
 	struct named_values named = list_values(input->matrix, ctx->a);
-	if (!check_releases(ctx, &pins->lock, input->matrix, &named, err)) {
-		return false;
+	for (size_t i = 0; i < named.torch.len; i++) {
+		const struct ws_torch_value *value = named.torch.at[i];
+		bool known = ws_facts_torch(ctx->facts, &value->version)
+			|| ws_lock_torch(&pins->lock, value->version.text);
+		if (!known && !look_up_release(ctx, input->matrix, value, err)) {
+			return false;
+		}
 	}
 	fill_listings(ctx, &pins->lock, input);
-	fill_lock(ctx, pins, input);
-	fill_lookups(ctx, memory, input);
+	/* The lock with the sources as they are now. Only cell keys see the difference. */
+	static const struct ws_lock none;
+	struct ws_lock *lock = WS_NEW(ctx->a, struct ws_lock);
+	ws_lock_merge(lock, &none, &pins->lock, ctx->a);
+	for (size_t i = 0; i < input->matrix->package_count; i++) {
+		pin_source(ctx, &input->recipes[i], lock);
+	}
+	input->lock = lock;
+	input->known = &pins->of_store;
+	struct lookups *lookups = WS_NEW(ctx->a, struct lookups);
+	*lookups = (struct lookups){.ctx = ctx, .memory = memory};
+	input->lookups = (struct ws_plan_lookups){
+		.self = lookups,
+		.estimate = find_estimate,
+		.wheel = find_wheel,
+		.lists = memory ? find_lists : NULL,
+		.candidates = memory ? list_candidates : NULL,
+	};
 	host->choice = ctx->kits;
 	host->cores = ctx->host->cores;
 	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
 	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
-	host->gpus = named.gpus ? find_gpus(ctx) : (struct ws_arch_set){0};
+	if (named.gpus) {
+		struct ws_gpus gpus;
+		ws_gpu_list(ctx->env, ctx->a, &gpus);
+		host->gpus = ws_gpu_archs(&gpus, ctx->a);
+	}
 	fill_toolkits(ctx, host);
 	fill_kits(ctx, host);
 	return fill_pythons(ctx, input->matrix, &named, host, err);

@@ -62,21 +62,6 @@ forget_folders(const struct ws_context *ctx, struct ws_matrix *m)
 	m->indexes = (struct ws_index_roles){roles, count};
 }
 
-/* This host's libraries do not serve another machine. */
-static bool
-check_glibc(const struct ws_matrix *m, struct ws_err *err)
-{
-	for (size_t i = 0; i < m->platform_count && ws_same(m->glibc, WS_GLIBC_HOST); i++) {
-		if (m->platforms[i] != ws_machine_host()) {
-			ws_err_set(err, WS_ERR_CONFIG,
-				"glibc \"host\" is this host's, and has no libraries of %s", m->platforms[i]->name);
-			return ws_err_cure(
-				err, "name the oldest glibc to run on, \"2.28\", or none: torch's own");
-		}
-	}
-	return true;
-}
-
 bool
 ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err)
@@ -96,7 +81,16 @@ ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *use
 	if (options->only_recipes) {
 		forget_folders(ctx, m);
 	}
-	return check_glibc(m, err) && read_recipes(ctx, user, options, sel, err);
+	/* This host's libraries do not serve another machine. */
+	for (size_t i = 0; i < m->platform_count && ws_same(m->glibc, WS_GLIBC_HOST); i++) {
+		if (m->platforms[i] != ws_machine_host()) {
+			ws_err_set(err, WS_ERR_CONFIG,
+				"glibc \"host\" is this host's, and has no libraries of %s", m->platforms[i]->name);
+			return ws_err_cure(
+				err, "name the oldest glibc to run on, \"2.28\", or none: torch's own");
+		}
+	}
+	return read_recipes(ctx, user, options, sel, err);
 }
 
 /* ---- the lock ---- */
@@ -142,17 +136,6 @@ read_pins(const struct ws_context *ctx, const struct ws_selection_options *o,
 
 /* ---- planning ---- */
 
-/* True if a prebuilt wheel is preferred to a build, or nothing can be built. */
-static bool
-wants_prebuilt(const struct ws_matrix *matrix, const struct ws_product *product)
-{
-	enum ws_policy policy = matrix->policy;
-	bool first = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
-	bool no_other =
-		policy == WS_POLICY_PREFER_BUILD && product->cells[0]->build_rule != WS_RULE_NONE;
-	return !product->wheel.file && !product->published && (first || no_other);
-}
-
 /* Candidates are known after asking the indexes; then plan again. */
 static bool
 resolve_candidates(const struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
@@ -161,9 +144,15 @@ resolve_candidates(const struct ws_context *ctx, struct ws_selection *sel, struc
 	const struct ws_product **wanted =
 		WS_NEW_N(ctx->a, const struct ws_product *, plan->product_count + 1);
 	size_t count = 0;
+	/* A prebuilt wheel is preferred to a build, or nothing can be built. */
+	enum ws_policy policy = sel->matrix.policy;
+	bool first = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
 	for (size_t i = 0; i < plan->product_count; i++) {
-		if (wants_prebuilt(&sel->matrix, plan->products[i])) {
-			wanted[count++] = plan->products[i];
+		const struct ws_product *product = plan->products[i];
+		bool stops = product->cells[0]->build_rule != WS_RULE_NONE;
+		if (!product->wheel.file && !product->published
+			&& (first || (policy == WS_POLICY_PREFER_BUILD && stops))) {
+			wanted[count++] = product;
 		}
 	}
 	return count == 0

@@ -10,7 +10,6 @@
  * Prints seconds, cpu_us an action, made_kb (resident before the run) and peak_kb.
  */
 #include "base/fs.h"
-#include "engine/budget.h"
 #include "engine/engine.h"
 #include "engine/runner.h"
 #include "remote/execution.h"

@@ -153,11 +153,10 @@ void
 engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs, uint64_t memory_bytes,
 	const struct scripted_line *script, size_t lines)
 {
-	struct ws_err err;
 	*w = (struct engine_world){.a = a};
-	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &err), err);
+	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &w->err), w->err);
 	w->ledger = w->store.ledger;
-	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
+	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &w->err), w->err);
 	w->host = ws_host_read(engine_world_host(a, memory_bytes * 2), a);
 	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
 	w->runner = (struct scripted){
@@ -184,6 +183,12 @@ engine_world_close(struct engine_world *w)
 {
 	ws_work_close(&w->work, false);
 	ws_store_close(&w->store);
+}
+
+void
+engine_world_run(struct engine_world *w)
+{
+	assert_ok(ws_engine_run(&w->engine, w->graph, &w->summary, &w->err), w->err);
 }
 
 static const char *const outputs[] = {"out"};

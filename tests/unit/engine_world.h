@@ -56,12 +56,17 @@ struct engine_world {
 	struct scripted runner;
 	struct ws_graph *graph;
 	struct ws_run_summary summary;
+	struct ws_err err;
 };
 
 /** Fills @a w: a store of its own, a host with twice @a memory_bytes. */
 void engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs,
 	uint64_t memory_bytes, const struct scripted_line *script, size_t lines);
 void engine_world_close(struct engine_world *w);
+#define WS_AUTO_WORLD __attribute__((cleanup(engine_world_close)))
+
+/** Runs the graph to a good end. */
+void engine_world_run(struct engine_world *w);
 
 /** The root of a host with so much memory, for ws_host_read. */
 const char *engine_world_host(struct ws_arena *a, uint64_t bytes);

@@ -27,143 +27,127 @@ add_after(struct engine_world *w, const char *subject, const struct ws_node *mak
 
 WS_TEST(a_second_run_finds_everything)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct ws_node *made = add(&w, "a.cu");
 	add_after(&w, "link", made);
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.ran, 2);
 	assert_string_equal(made->why, "no run of this command on these inputs is known");
 
 	w.graph = ws_graph_make(a);
 	made = add(&w, "a.cu");
 	struct ws_node *link = add_after(&w, "link", made);
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.hits, 2);
 	assert_int_equal(w.runner.started.len, 2);
 	assert_null(link->why);
-	engine_world_close(&w);
 }
 
 WS_TEST(equal_outputs_cut_off_what_follows)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct ws_node *made = ws_graph_add(w.graph, engine_world_action(&w, "a.cu", "same"));
 	add_after(&w, "link", made);
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 
 	/* Another tool, so the first action runs; it writes the same bytes, so the second does not. */
 	w.graph = ws_graph_make(a);
 	struct ws_action *other = engine_world_action(&w, "a.cu", "same");
 	other->tool.fingerprint = "beef";
 	add_after(&w, "link", ws_graph_add(w.graph, other));
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.ran, 1);
 	assert_int_equal(w.summary.hits, 1);
-	engine_world_close(&w);
 }
 
 WS_TEST(equal_actions_of_two_cells_run_once)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 8 * GIB, NULL, 0);
 	add(&w, "a.cu");
 	add(&w, "a.cu");
 	add(&w, "a.cu");
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.ran, 1);
 	assert_int_equal(w.summary.hits, 2);
 	assert_int_equal(w.runner.most_active, 1);
-	engine_world_close(&w);
 }
 
 WS_TEST(the_longest_path_starts_first_and_may_take_ten_times_as_long)
 {
 	static const struct scripted_line script[] = {
 		{"short", 1000, GIB, 0, 0, false}, {"long", 90000, GIB, 0, 0, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 1, 8 * GIB, script, 2);
 	add(&w, "short");
 	add(&w, "long");
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	/* Now the ledger knows: with an empty store the long one goes first. */
-	assert_ok(ws_fs_remove(ws_store_path(&w.store, a, "ac"), &err), err);
+	assert_ok(ws_fs_remove(ws_store_path(&w.store, a, "ac"), &w.err), w.err);
 	w.graph = ws_graph_make(a);
 	add(&w, "short");
 	add(&w, "long");
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_string_equal(w.runner.started.at[2], "long");
 	static const uint64_t minutes[] = {60, 60, 15, 5};
 	for (size_t i = 0; i < WS_LEN(minutes); i++) {
 		assert_int_equal(w.runner.deadlines_ms.at[i] / 1000, minutes[i] * 60); /* except ticks */
 	}
-	engine_world_close(&w);
 }
 
 WS_TEST(memory_decides_how_many_run)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 8, 3 * GIB, NULL, 0);
 	for (int i = 0; i < 6; i++) {
 		add(&w, ws_arena_printf(a, "%d.cu", i));
 	}
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.ran, 6);
 	assert_int_equal(w.runner.most_active, 3);
-	engine_world_close(&w);
 }
 
 WS_TEST(an_action_larger_than_the_budget_runs_alone)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 8, 2 * GIB, NULL, 0);
 	struct ws_action *huge = engine_world_action(&w, "huge.cu", NULL);
 	huge->need.rss_bytes = 64 * GIB;
 	huge->cpu_ms = 1000000;
 	ws_graph_add(w.graph, huge);
 	add(&w, "small.cu");
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.ran, 2);
 	assert_int_equal(w.runner.most_active, 1);
-	engine_world_close(&w);
 }
 
 WS_TEST(a_killed_action_runs_again_alone)
 {
 	static const struct scripted_line script[] = {{"big.cu", 5000, 2 * GIB, -1, 9, false},
 		{"big.cu", 9000, 3 * GIB, 0, 0, false}, {"a.cu", 20000, GIB, 0, 0, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 6 * GIB, script, 3);
 	add(&w, "a.cu");
 	struct ws_node *big = add(&w, "big.cu");
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.summary.ran, 2);
 	assert_int_equal(big->attempt, 2);
 	/* It waited for a.cu's end, though memory was free. */
 	assert_int_equal(w.runner.now_ms, 29000);
-	engine_world_close(&w);
 }
 
 WS_TEST(an_action_killed_twice_is_a_clear_error)
 {
 	static const struct scripted_line script[] = {
 		{"big.cu", 72000, 6 * GIB, -1, 9, false}, {"big.cu", 72000, 6 * GIB, -1, 9, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 6 * GIB, script, 2);
 	struct ws_node *big = add(&w, "big.cu");
-	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_BUILD);
 	assert_string_equal(big->failure->text, "'big.cu' was killed (out of memory) after 1 m 12 s");
 	assert_contains(big->failure->cure, "it held 6.0 GiB; it was run again alone");
-	engine_world_close(&w);
 }
 
 WS_TEST(the_first_failure_ends_the_run_unless_told_to_keep_going)
@@ -171,19 +155,17 @@ WS_TEST(the_first_failure_ends_the_run_unless_told_to_keep_going)
 	static const struct scripted_line script[] = {
 		{"bad.cu", 1000, GIB, 2, 0, false}, {"bad.cu", 1000, GIB, 2, 0, false}};
 	for (int keep_going = 0; keep_going < 2; keep_going++) {
-		struct engine_world w;
-		struct ws_err err;
+		WS_AUTO_WORLD struct engine_world w;
 		engine_world_open(&w, a, 1, 8 * GIB, script, 2);
 		w.engine.keep_going = keep_going;
 		struct ws_node *bad = add(&w, "bad.cu");
 		struct ws_node *link = add_after(&w, "link", bad);
 		struct ws_node *good = add(&w, "good.cu");
-		assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+		assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_BUILD);
 		assert_string_equal(bad->failure->text, "'bad.cu' failed: cc exited with 2");
 		assert_int_equal(link->state, WS_NODE_CANCELLED);
 		assert_int_equal(good->state, keep_going ? WS_NODE_DONE : WS_NODE_CANCELLED);
 		assert_ptr_equal(w.summary.first_failed, bad);
-		engine_world_close(&w);
 	}
 }
 
@@ -193,55 +175,48 @@ WS_TEST(the_cpu_of_a_run_is_that_of_all_its_commands)
 	static const struct scripted_line script[] = {{"bad", 7000, GIB, 1, 0, false},
 		{"big", 20000, GIB, 0, 9, false}, {"big", 30000, GIB, 0, 0, false},
 		{"good", 500, GIB, 0, 0, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 8 * GIB, script, WS_LEN(script));
 	w.engine.keep_going = true;
 	add(&w, "bad");
 	add(&w, "big");
 	add(&w, "good");
-	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_BUILD);
 	assert_int_equal(w.summary.failed, 1);
 	assert_int_equal(w.summary.cpu_ms, 57500);
-	engine_world_close(&w);
 }
 
 WS_TEST(success_without_the_output_is_a_failure)
 {
 	static const struct scripted_line script[] = {{"a.cu", 1000, GIB, 0, 0, true}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 1, 8 * GIB, script, 1);
 	struct ws_node *node = add(&w, "a.cu");
-	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
+	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err));
 	assert_string_equal(node->failure->text, "'a.cu' failed: cc succeeded but wrote no 'out'");
-	engine_world_close(&w);
 }
 
 WS_TEST(siblings_of_a_killed_action_wait_for_its_second_run)
 {
 	static const struct scripted_line script[] = {{"big.cu", 5000, 2 * GIB, -1, 9, false},
 		{"big.cu", 9000, 3 * GIB, 0, 0, false}, {"a.cu", 20000, GIB, 0, 0, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 16 * GIB, script, 3);
 	add(&w, "a.cu");
 	for (int i = 0; i < 3; i++) {
 		add(&w, "big.cu");
 	}
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.started.len, 3);
 	assert_int_equal(w.runner.now_ms, 29000);
 	assert_int_equal(w.summary.ran, 2);
 	assert_int_equal(w.summary.hits, 2);
-	engine_world_close(&w);
 }
 
 WS_TEST(equal_actions_fail_once)
 {
 	static const struct scripted_line script[] = {{"bad.cu", 1000, GIB, 2, 0, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 8 * GIB, script, 1);
 	w.engine.keep_going = true;
 	struct ws_node *twins[3], *links[3];
@@ -250,7 +225,7 @@ WS_TEST(equal_actions_fail_once)
 		links[i] = add_after(&w, "link", twins[i]);
 	}
 	struct ws_node *good = add(&w, "good.cu");
-	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_BUILD);
 	assert_int_equal(w.runner.started.len, 2);
 	assert_int_equal(w.summary.failed, 3);
 	assert_int_equal(good->state, WS_NODE_DONE);
@@ -259,22 +234,19 @@ WS_TEST(equal_actions_fail_once)
 		assert_string_equal(twins[i]->failure->text, "'bad.cu' failed: cc exited with 2");
 		assert_int_equal(links[i]->state, WS_NODE_CANCELLED);
 	}
-	engine_world_close(&w);
 }
 
 WS_TEST(memory_that_others_may_use_is_not_promised_twice)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 8, 16 * GIB, NULL, 0);
 	/* Jobs of 1 GiB that hold next to nothing yet, on a host where 3 GiB are free. */
 	w.host = ws_host_read(engine_world_host(a, 3 * GIB), a);
 	for (int i = 0; i < 6; i++) {
 		add(&w, ws_arena_printf(a, "%d.cu", i));
 	}
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.most_active, 2);
-	engine_world_close(&w);
 }
 
 WS_TEST(memory_of_running_jobs_is_not_free)
@@ -287,14 +259,10 @@ WS_TEST(memory_of_running_jobs_is_not_free)
 	assert_false(ws_budget_host_has(&host, 2 * GIB, 4 * GIB, 3 * GIB));
 	/* More than was promised: no growth is due. */
 	assert_true(ws_budget_host_has(&host, 2 * GIB, 4 * GIB, 9 * GIB));
-}
-
-WS_TEST(a_host_whose_last_memory_is_taken_starts_nothing_more)
-{
 	/* 256 MiB stay free for everybody else, and what a running job was promised is not free. */
 	static const uint64_t free_mib[] = {0, 100, 256, 280, 300};
 	for (size_t i = 0; i < WS_LEN(free_mib); i++) {
-		struct ws_host host = ws_host_read(engine_world_host(a, free_mib[i] << 20), a);
+		host = ws_host_read(engine_world_host(a, free_mib[i] << 20), a);
 		uint64_t bytes = 40 << 20;
 		assert_false(ws_budget_host_has(&host, bytes, bytes, 0));
 		assert_int_equal(ws_budget_host_has(&host, bytes, bytes, bytes), free_mib[i] == 300);
@@ -303,23 +271,20 @@ WS_TEST(a_host_whose_last_memory_is_taken_starts_nothing_more)
 
 WS_TEST(a_lock_that_cannot_be_made_ends_the_run)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 1, 8 * GIB, NULL, 0);
 	struct ws_node *node = add(&w, "a.cu");
 	close(ws_take_fd(&w.work.keys_fd));
-	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_IO);
-	assert_contains(err.text, ws_arena_printf(a, "'%s/work/keys': cannot lock: ", w.store.path));
-	assert_int_equal(err.cures[0].code, WS_CURE_STORE);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_IO);
+	assert_contains(w.err.text, ws_arena_printf(a, "'%s/work/keys': cannot lock: ", w.store.path));
+	assert_int_equal(w.err.cures[0].code, WS_CURE_STORE);
 	assert_int_equal(node->state, WS_NODE_CANCELLED);
 	assert_int_equal(w.runner.started.len, 0);
-	engine_world_close(&w);
 }
 
 WS_TEST(smaller_jobs_do_not_pass_a_large_one_for_ever)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 4 * GIB, NULL, 0);
 	struct ws_node *first = add(&w, "first.cu");
 	for (int i = 0; i < 60; i++) {
@@ -329,13 +294,12 @@ WS_TEST(smaller_jobs_do_not_pass_a_large_one_for_ever)
 	struct ws_node *large = add_after(&w, "large.cu", first);
 	((struct ws_action *)(uintptr_t)large->action)->need.rss_bytes = 4 * GIB;
 	((struct ws_action *)(uintptr_t)large->action)->cpu_ms = 1000000;
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	size_t place = 0;
 	while (strcmp(w.runner.started.at[place], "large.cu") != 0) {
 		place++;
 	}
 	assert_in_range(place, 17, 25);
-	engine_world_close(&w);
 }
 
 /* The warnings. */
@@ -356,8 +320,7 @@ take_event(struct ws_sink *self, const struct ws_event *event)
 
 WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	struct warnings warned = {.sink.take = take_event, .a = a};
 	struct ws_events events = {0};
 	engine_world_open(&w, a, 1, 8 * GIB, NULL, 0);
@@ -368,10 +331,9 @@ WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 	assert_int_equal(sqlite3_open(ws_store_path(&w.store, a, "ledger.db"), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "drop table runs", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(warned.texts.len, 1);
 	assert_contains(warned.texts.at[0], "no such table: runs");
-	engine_world_close(&w);
 }
 
 /* An older wheelsmith made a file there for each key, and has its own run while it needs them. */
@@ -430,8 +392,7 @@ has_room_here(
 
 WS_TEST(local_actions_do_not_wait_for_a_full_farm)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	w.runner.runner.goes_away = goes_away;
 	w.runner.runner.has_room = has_room_here;
@@ -440,9 +401,8 @@ WS_TEST(local_actions_do_not_wait_for_a_full_farm)
 		((struct ws_action *)(uintptr_t)node->action)->cpu_ms = 5000;
 	}
 	add(&w, "here");
-	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.started.len, 101);
 	assert_true(
 		strcmp(w.runner.started.at[0], "here") == 0 || strcmp(w.runner.started.at[1], "here") == 0);
-	engine_world_close(&w);
 }

@@ -74,13 +74,6 @@ add_whole(struct driver *d, const char *word)
 }
 
 static void
-run(struct engine_world *w)
-{
-	struct ws_err err = {0};
-	assert_ok(ws_engine_run(&w->engine, w->graph, &w->summary, &err), err);
-}
-
-static void
 begin_again(struct engine_world *w)
 {
 	struct ws_err err;
@@ -103,11 +96,11 @@ assert_started(const struct engine_world *w, const char *const *subjects)
 
 WS_TEST(parts_make_the_whole_which_is_found_as_one_afterwards)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu");
 	struct ws_node *whole = add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	assert_started(&w, (const char *const[]){"a.cu:cpp", "a.cu:cicc", "a.cu:host", NULL});
 	assert_int_equal(w.summary.total, 1);
 	assert_int_equal(w.summary.ran, 1);
@@ -117,51 +110,48 @@ WS_TEST(parts_make_the_whole_which_is_found_as_one_afterwards)
 
 	begin_again(&w);
 	whole = add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.started.len, 0);
 	assert_int_equal(w.summary.hits, 1);
 	assert_int_equal(d.asked, 1);
-	engine_world_close(&w);
 }
 
 WS_TEST(files_of_transient_parts_are_removed_after_their_last_use)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu");
 	const struct ws_node *whole = add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	const struct ws_node *const *parts = (const struct ws_node *const *)whole->parts.at;
 	assert_false(ws_work_has(&w.work, parts[0]->result.outputs[0].hex));
 	assert_false(ws_cas_has(&w.store, parts[0]->result.outputs[0].hex));
 	assert_true(ws_cas_has(&w.store, parts[1]->result.outputs[0].hex));
-	engine_world_close(&w);
 }
 
 WS_TEST(a_maker_whose_files_are_gone_runs_again_for_a_user_that_must_run)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu");
 	add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 
 	/* Another cicc: what the preprocessor gave is known, and not there. */
 	begin_again(&w);
 	d.cicc = "c1cc2";
 	add_whole(&d, "another whole");
-	run(&w);
+	engine_world_run(&w);
 	assert_started(&w, (const char *const[]){"a.cu:cpp", "a.cu:cicc", NULL});
 	assert_int_equal(w.summary.ran, 1);
 
 	/* No consumer runs, so the maker does not run either. */
 	begin_again(&w);
 	const struct ws_node *whole = add_whole(&d, "a third whole");
-	run(&w);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.started.len, 0);
 	assert_int_equal(w.summary.hits, 1);
 	assert_null(whole->why);
-	engine_world_close(&w);
 }
 
 /* As a name that is made up anew. */
@@ -180,30 +170,24 @@ leave_another(const struct ws_action *action, const char *work, struct ws_err *e
 static void
 expect_another(const struct scripted_line *script, size_t lines, struct ws_arena *a)
 {
-	struct engine_world w;
-	struct ws_err err = {0};
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, script, lines);
 	struct driver d = driver_of(&w, "a.cu");
 	d.amend = leave_another;
 	add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	begin_again(&w);
 	d.cicc = "c1cc2";
 	const struct ws_node *whole = add_whole(&d, "another whole");
-	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
+	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err));
 	assert_int_equal(whole->state, WS_NODE_FAILED);
 	assert_contains(whole->failure->text, "wrote another 'out' in its second run");
-	engine_world_close(&w);
 }
 
 WS_TEST(a_maker_that_makes_other_files_when_it_runs_again_has_failed)
 {
 	expect_another(NULL, 0, a);
-}
-
-/* Its first outputs are remembered, also after a later run of it was killed. */
-WS_TEST(a_maker_that_is_killed_between_must_make_the_same_too)
-{
+	/* Its first outputs are remembered, also after a later run of it was killed. */
 	static const struct scripted_line script[] = {
 		{"a.cu:cpp", 1000, GIB, 0, 0, false}, {"a.cu:cpp", 1000, GIB, 0, 9, false}};
 	expect_another(script, WS_LEN(script), a);
@@ -238,152 +222,140 @@ expand_chain(const struct ws_split *self, struct ws_graph *graph, ws_node_list *
 
 WS_TEST(makers_whose_files_are_gone_run_again_one_after_the_other)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "u");
 	d.split.expand = expand_chain;
 	add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	begin_again(&w);
 	const struct ws_node *whole = add_whole(&d, "another whole");
-	run(&w);
+	engine_world_run(&w);
 	assert_started(&w, (const char *const[]){"u:a", "u:b", "u:c", NULL});
 	assert_int_equal(whole->state, WS_NODE_DONE);
-	engine_world_close(&w);
 }
 
 WS_TEST(a_user_whose_input_is_lost_runs_when_that_was_made_again)
 {
 	static const struct scripted_line script[] = {{"a.cu:cicc", 1000, GIB, LACKS_INPUT, 0, false}};
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, script, 1);
 	struct driver d = driver_of(&w, "a.cu");
 	const struct ws_node *whole = add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	assert_started(&w,
 		(const char *const[]){"a.cu:cpp", "a.cu:cicc", "a.cu:cpp", "a.cu:cicc", "a.cu:host", NULL});
 	assert_int_equal(whole->state, WS_NODE_DONE);
 	assert_int_equal(w.summary.ran, 1);
-	engine_world_close(&w);
 }
 
 WS_TEST(equal_text_from_another_preprocessor_cuts_off_what_follows)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu"), other = driver_of(&w, "b.cu");
 	d.cpp = other.cpp = "the same";
 	add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	begin_again(&w);
 	add_whole(&other, NULL);
-	run(&w);
+	engine_world_run(&w);
 	/* b.cu's own cicc and host have other words; that of a.cu is what the last line of this
 	 * checks. */
 	assert_int_equal(w.runner.started.len, 3);
 	begin_again(&w);
 	d.cpp = "something else";
 	add_whole(&d, "edited");
-	run(&w);
+	engine_world_run(&w);
 	assert_started(&w, (const char *const[]){"a.cu:cpp", "a.cu:cicc", NULL});
-	engine_world_close(&w);
 }
 
 WS_TEST(a_part_that_fails_is_the_failure_of_the_whole)
 {
 	static const struct scripted_line script[] = {{"a.cu:cicc", 1000, GIB, 1, 0, false}};
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, script, 1);
 	struct driver d = driver_of(&w, "a.cu");
 	const struct ws_node *whole = add_whole(&d, NULL);
-	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_BUILD);
 	assert_int_equal(whole->state, WS_NODE_FAILED);
 	assert_contains(whole->failure->text, "'a.cu:cicc' failed");
 	assert_int_equal(w.summary.failed, 1);
 	assert_int_equal(w.summary.total, 1);
 	assert_int_equal(whole->parts.at[2]->state, WS_NODE_CANCELLED);
 	assert_ptr_equal(w.summary.first_failed, whole);
-	engine_world_close(&w);
 }
 
 WS_TEST(equal_wholes_of_two_cells_are_made_once)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 4, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu"), same = driver_of(&w, "a.cu");
 	add_whole(&d, NULL);
 	add_whole(&same, NULL);
-	run(&w);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.started.len, 3);
 	assert_int_equal(d.asked + same.asked, 1);
 	assert_int_equal(w.summary.ran, 1);
 	assert_int_equal(w.summary.hits, 1);
-	engine_world_close(&w);
 }
 
 WS_TEST(a_killed_part_runs_again_alone)
 {
 	static const struct scripted_line script[] = {{"a.cu:cicc", 1000, 3 * GIB, -1, 9, false}};
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, script, 1);
 	struct driver d = driver_of(&w, "a.cu");
 	const struct ws_node *whole = add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	assert_int_equal(w.runner.started.len, 4);
 	assert_int_equal(whole->result.cpu_ms, 4000);
 	assert_int_equal(whole->result.rss_bytes, 3 * GIB);
-	engine_world_close(&w);
 }
 
 WS_TEST(a_unit_that_cannot_be_split_runs_whole_and_a_part_that_fails_is_an_error)
 {
-	struct engine_world w;
-	struct ws_err err;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu");
 	d.refuses = true;
 	const struct ws_node *whole = add_whole(&d, NULL);
-	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &w.err), w.err, WS_ERR_BUILD);
 	assert_string_equal(whole->failure->text, "no such compiler");
-	engine_world_close(&w);
 }
 
 WS_TEST(why_a_unit_ran_in_one_command_is_known)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu");
 	d.undivided = "its commands are not understood";
 	const struct ws_node *whole = add_whole(&d, NULL);
-	run(&w);
+	engine_world_run(&w);
 	assert_started(&w, (const char *const[]){"a.cu", NULL});
 	assert_string_equal(whole->undivided, d.undivided);
-	engine_world_close(&w);
 }
 
 WS_TEST(a_graph_that_grew_runs_what_is_new)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	for (unsigned i = 0; i < 3; i++) {
 		ws_graph_add(w.graph, engine_world_action(&w, "kept", NULL));
-		run(&w);
+		engine_world_run(&w);
 		assert_int_equal(w.summary.total, 1);
 		assert_int_equal(w.summary.ran, i == 0);
 	}
 	assert_started(&w, (const char *const[]){"kept", NULL});
-	engine_world_close(&w);
 }
 
 WS_TEST(a_look_expands_nothing)
 {
-	struct engine_world w;
+	WS_AUTO_WORLD struct engine_world w;
 	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
 	struct driver d = driver_of(&w, "a.cu");
 	const struct ws_node *whole = add_whole(&d, NULL);
 	ws_engine_look(&w.engine, w.graph);
 	assert_int_equal(whole->state, WS_NODE_RUNNABLE);
 	assert_int_equal(d.asked, 0);
-	engine_world_close(&w);
 }
