@@ -312,7 +312,10 @@ set_next_state(struct ws_run *r, struct ws_node *node, enum ws_end end, const st
 		break;
 	case WS_END_AGAIN:
 		ws_record_cost(r->e, node, true);
-		ws_outcome_run_alone(node);
+		node->alone = true;
+		if (node->need.rss_bytes < node->result.rss_bytes * 2) {
+			node->need.rss_bytes = node->result.rss_bytes * 2;
+		}
 		ws_queue_add_runnable(&r->queue, node);
 		node->outcome = WS_OUTCOME_KILLED;
 		ws_run_report_done(r, node);

@@ -82,9 +82,6 @@ enum ws_end {
 enum ws_end ws_outcome_of(
 	const struct ws_node *node, const struct ws_done *done, struct ws_err *err);
 
-/** For WS_END_AGAIN: run alone, and need twice the peak. */
-void ws_outcome_run_alone(struct ws_node *node);
-
 /* ---- recording ---- */
 
 /** Fills node->result, in @a a, from a job that succeeded. WS_ERR_BUILD: a file that it read is

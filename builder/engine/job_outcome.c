@@ -22,15 +22,6 @@ describe_seconds(uint64_t ms, char text[32])
 	}
 }
 
-void
-ws_outcome_run_alone(struct ws_node *node)
-{
-	node->alone = true;
-	if (node->need.rss_bytes < node->result.rss_bytes * 2) {
-		node->need.rss_bytes = node->result.rss_bytes * 2;
-	}
-}
-
 static enum ws_end
 failed(const struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {

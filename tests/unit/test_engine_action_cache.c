@@ -42,6 +42,8 @@ tear_down(struct world *w)
 	ws_store_close(&w->store);
 }
 
+#define WS_AUTO_WORLD __attribute__((cleanup(tear_down)))
+
 static struct ws_tree *
 make_tree(struct world *w, const char *const *files, size_t count, struct ws_arena *a)
 {
@@ -125,7 +127,7 @@ WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
 	static const char *const one[] = {"read.h", "unread.h"};
 	static const char *const two[] = {"read.h", "unread-2.h"};
 	static const char *const three[] = {"unread.h"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 2, a)};
 	struct ws_action action = action_with(&mount);
 	struct ws_reads reads = {0};
@@ -141,14 +143,13 @@ WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
 	mount.tree = make_tree(&w, three, 1, a);
 	assert_false(is_hit(&w, &action, a, &why));
 	assert_string_equal(why, "'inc/read.h' does not exist any more");
-	tear_down(&w);
 }
 
 WS_TEST(a_name_that_appears_is_a_miss)
 {
 	static const char *const one[] = {"b/x.h"};
 	static const char *const two[] = {"a/x.h", "b/x.h"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
 	struct ws_reads reads = {0};
@@ -160,13 +161,12 @@ WS_TEST(a_name_that_appears_is_a_miss)
 	mount.tree = make_tree(&w, two, 2, a);
 	assert_false(is_hit(&w, &action, a, &why));
 	assert_string_equal(why, "'inc/a/x.h' is there now");
-	tear_down(&w);
 }
 
 WS_TEST(files_outside_trees_are_watched_one_by_one)
 {
 	static const char *const one[] = {"x.h"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
 	const char *header = ws_path_join(a, w.outside, "stdio.h", NULL);
@@ -196,7 +196,6 @@ WS_TEST(files_outside_trees_are_watched_one_by_one)
 	assert_ok(ws_fs_remove(asked, NULL), (struct ws_err){0});
 	assert_false(is_hit(&w, &action, a, &why));
 	assert_contains(why, "asked.h' does not exist any more");
-	tear_down(&w);
 }
 
 /* Where the store keeps it: tests alone may know. */
@@ -209,7 +208,7 @@ stored(const struct ws_store *store, const struct ws_digest *digest, struct ws_a
 WS_TEST(a_deleted_output_is_a_miss)
 {
 	static const char *const one[] = {"x.h"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
 	struct ws_reads reads = {0};
@@ -219,14 +218,13 @@ WS_TEST(a_deleted_output_is_a_miss)
 	const char *why = NULL;
 	assert_false(is_hit(&w, &action, a, &why));
 	assert_string_equal(why, "its result is missing in the store");
-	tear_down(&w);
 }
 
 WS_TEST(a_damaged_manifest_never_holds)
 {
 	static const char nul[] = "\0 x.h\n";
 	static const char *const damaged[] = {"x\n", "a\n", "z x.h\n", "f x.h\n", "\n"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	static const char *const none[] = {"y.h"};
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, none, 1, a)};
 	struct ws_action action = action_with(&mount);
@@ -238,13 +236,12 @@ WS_TEST(a_damaged_manifest_never_holds)
 		assert_false(ws_manifest_holds(text, false, &action, names, a, &why));
 		assert_string_equal(why, "the manifest is damaged");
 	}
-	tear_down(&w);
 }
 
 /* A run judges all its hits by one state of the host; a new run looks again. */
 WS_TEST(whether_an_outside_file_exists_is_asked_once_a_run)
 {
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_err err;
 	struct ws_action action = {.subject = "x.cu"};
 	struct ws_cache *cache = new_run(&w, a);
@@ -261,13 +258,12 @@ WS_TEST(whether_an_outside_file_exists_is_asked_once_a_run)
 	cache = new_run(&w, a);
 	assert_true(ws_names_exists(&cache->names, &action, absent));
 	assert_false(ws_names_exists(&cache->names, &action, present));
-	tear_down(&w);
 }
 
 WS_TEST(a_manifest_is_sorted_and_names_each_thing_once)
 {
 	static const char *const files[] = {"b.h", "a.h"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_err err;
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, files, 2, a)};
 	struct ws_action action = action_with(&mount);
@@ -283,13 +279,12 @@ WS_TEST(a_manifest_is_sorted_and_names_each_thing_once)
 	assert_string_equal(text.data,
 		ws_arena_printf(a, "f %s inc/a.h\nf %s inc/b.h\na inc/y.h\na inc/z.h\n",
 			ws_digest_bytes("a.h", 3).hex, ws_digest_bytes("b.h", 3).hex));
-	tear_down(&w);
 }
 
 WS_TEST(a_manifest_that_cannot_be_stored_is_an_error)
 {
 	static const char *const one[] = {"x.h"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_err err;
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
@@ -304,14 +299,13 @@ WS_TEST(a_manifest_that_cannot_be_stored_is_an_error)
 	assert_ok(ws_fs_remove(cas, &err), err);
 	assert_ok(ws_fs_write(cas, "", 0, 0644, &err), err);
 	assert_fails(ws_cache_add(cache, &action, &base, &reads, &result, &err), err, WS_ERR_IO);
-	tear_down(&w);
 }
 
 WS_TEST(an_action_that_is_not_traced_belongs_to_its_trees)
 {
 	static const char *const one[] = {"x.py"};
 	static const char *const two[] = {"y.py"};
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_mount mount = {"src", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
 	action.find_reads = NULL;
@@ -320,12 +314,11 @@ WS_TEST(an_action_that_is_not_traced_belongs_to_its_trees)
 	assert_true(is_hit(&w, &action, a, &why));
 	mount.tree = make_tree(&w, two, 1, a);
 	assert_false(is_hit(&w, &action, a, &why));
-	tear_down(&w);
 }
 
 WS_TEST(a_long_manifest_is_stored_packed_and_one_from_before_is_read_as_well)
 {
-	struct world w = set_up(a);
+	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_err err;
 	struct ws_digest digest;
 	uint64_t size;
@@ -346,5 +339,4 @@ WS_TEST(a_long_manifest_is_stored_packed_and_one_from_before_is_read_as_well)
 	struct ws_str line = ws_str_of("a /usr/include/one.h\n");
 	assert_ok(ws_manifest_put(&w.store, line, &digest, &size, &err), err);
 	assert_int_equal(size, line.n);
-	tear_down(&w);
 }

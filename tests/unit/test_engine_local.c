@@ -47,11 +47,13 @@ open_world(struct ws_arena *a)
 }
 
 static void
-close_world(struct world *w)
+close_world(struct world **w)
 {
-	ws_work_close(&w->work, false);
-	ws_store_close(&w->store);
+	ws_work_close(&(*w)->work, false);
+	ws_store_close(&(*w)->store);
 }
+
+#define WS_AUTO_WORLD __attribute__((cleanup(close_world)))
 
 static struct ws_done
 run_shell(struct world *w, const char *script, uint64_t deadline_ms)
@@ -98,7 +100,7 @@ ends_soon(const char *pid_file, struct ws_arena *a)
 
 WS_TEST(a_job_has_its_log_its_folder_and_only_its_environment)
 {
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	setenv("WS_LEAK", "1", 1);
 	struct ws_done done = run_shell(w, "pwd; env | sort >&2; exit 3", 0);
 	assert_int_equal(done.code, 3);
@@ -109,7 +111,6 @@ WS_TEST(a_job_has_its_log_its_folder_and_only_its_environment)
 	assert_null(strstr(log.data, "WS_LEAK"));
 	w->runner->forget(w->runner, &w->job, false);
 	assert_false(ws_fs_exists(w->job.dir));
-	close_world(w);
 }
 
 /* It read what the log says, as a stand-in for a dependency file. */
@@ -128,7 +129,7 @@ read_log(const struct ws_action *action WS_UNUSED, const char *work, const char 
 WS_TEST(outputs_and_reads_of_a_job_arrive_with_its_end)
 {
 	static const char *const outputs[] = {"obj/a.o", "obj/b.o"};
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	w->action.outputs = outputs;
 	w->action.output_count = 2;
 	w->action.find_reads = read_log;
@@ -140,13 +141,12 @@ WS_TEST(outputs_and_reads_of_a_job_arrive_with_its_end)
 	assert_true(ws_cas_has(&w->store, done.outputs[0].hex));
 	assert_string_equal(done.outputs[1].hex, ws_digest_bytes("22", 2).hex);
 	assert_string_equal(done.reads.files.at[0], "src/a.h");
-	close_world(w);
 }
 
 WS_TEST(a_job_that_did_not_write_its_output_has_a_failure_and_a_folder)
 {
 	static const char *const outputs[] = {"obj/a.o"};
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	w->action.outputs = outputs;
 	w->action.output_count = 1;
 	struct ws_done done = run_shell(w, "echo nothing to do", 0);
@@ -156,51 +156,46 @@ WS_TEST(a_job_that_did_not_write_its_output_has_a_failure_and_a_folder)
 	assert_true(done.log.hex[0]);
 	w->runner->forget(w->runner, &w->job, true);
 	assert_true(ws_fs_exists(w->job.dir));
-	close_world(w);
 }
 
 WS_TEST(a_program_that_is_not_there_is_an_error_not_an_exit_status)
 {
 	struct ws_err err;
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	w->action.tool.program = "/nowhere/cc";
 	w->argv[1] = NULL;
 	struct ws_job job = {.id = 1, .attempt = 1, .action = &w->action, .a = a};
 	assert_fails(w->runner->start(w->runner, &job, &err), err, WS_ERR_BUILD);
 	assert_string_equal(err.text, "cannot start '/nowhere/cc': No such file or directory");
-	close_world(w);
 }
 
 WS_TEST(a_deadline_ends_the_whole_group)
 {
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	int64_t begun = ws_clock_ms();
 	struct ws_done done = run_shell(w, "sleep 60 & echo $! > child; wait", 300);
 	assert_true(done.timed_out);
 	assert_true(ws_clock_ms() - begun < 4000);
 	assert_true(ends_soon(ws_path_join(a, w->job.dir, "child", NULL), a));
-	close_world(w);
 }
 
 WS_TEST(a_job_that_ignores_term_is_killed)
 {
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	int64_t begun = ws_clock_ms();
 	struct ws_done done =
 		run_shell(w, "trap '' TERM; echo $$ > child; while :; do sleep 1; done", 300);
 	assert_true(done.timed_out);
 	assert_int_equal(done.signal, SIGKILL);
 	assert_true(ws_clock_ms() - begun < 9000);
-	close_world(w);
 }
 
 WS_TEST(leftovers_of_a_job_are_removed_with_it)
 {
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	struct ws_done done = run_shell(w, "sleep 60 & echo $! > child; exit 0", 0);
 	assert_int_equal(done.code, 0);
 	assert_true(ends_soon(ws_path_join(a, w->job.dir, "child", NULL), a));
-	close_world(w);
 }
 
 WS_TEST(memory_is_summed_over_the_job)
@@ -209,11 +204,10 @@ WS_TEST(memory_is_summed_over_the_job)
 	static const char script[] = "for i in 1 2; do head -c 40000000 /dev/zero | tail -c 39999999 | "
 								 "(sleep 0.7; wc -c) & done;"
 								 " wait";
-	struct world *w = open_world(a);
+	WS_AUTO_WORLD struct world *w = open_world(a);
 	struct ws_done done = run_shell(w, script, 0);
 	assert_int_equal(done.code, 0);
 	assert_true(done.rss_bytes > (uint64_t)60 << 20);
-	close_world(w);
 }
 
 WS_TEST(the_sweeper_ends_what_works_below_a_folder)

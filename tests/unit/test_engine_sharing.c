@@ -20,6 +20,7 @@ struct place {
 	struct ws_map named;   /* manifest -> the record that named it first */
 	unsigned sent_again;   /* manifests that a list from there had named */
 	bool no_files;
+	WS_VEC(struct ws_store *) stores; /* of its hosts */
 	struct ws_arena *a;
 };
 
@@ -125,6 +126,7 @@ host_at(struct place *place, struct ws_arena *a)
 	struct host *h = WS_NEW(a, struct host);
 	*h = (struct host){.place = place, .a = a};
 	assert_ok(ws_store_open(ws_test_dir(a), a, &h->store, &err), err);
+	*ws_vec_push(&place->stores, a) = &h->store;
 	h->cache = (struct ws_cache){
 		.store = &h->store, .shared = &place->shared, .names = {.ledger = h->store.ledger, .a = a}};
 	return h;
@@ -137,6 +139,16 @@ make_place(struct ws_arena *a)
 	*p = (struct place){.shared = {true, get_records, get_files, put}, .a = a};
 	return p;
 }
+
+static void
+close_place(struct place **p)
+{
+	for (size_t i = 0; i < (*p)->stores.len; i++) {
+		ws_store_close((*p)->stores.at[i]);
+	}
+}
+
+#define WS_AUTO_PLACE __attribute__((cleanup(close_place)))
 
 /* Files that hold their own names; "NAME=TEXT" holds another text. */
 static const struct ws_tree *
@@ -233,20 +245,31 @@ finds(struct host *h, struct ws_node *node)
 	return found;
 }
 
+/* The same of a.c over a tree of these files. */
+static bool
+finds_with(struct host *h, const char *const *files)
+{
+	return finds(h, node_with(h, tree_of(h, files), "a.c"));
+}
+
+static void
+make_with(struct host *h, const char *const *files)
+{
+	make(h, node_with(h, tree_of(h, files), "a.c"), "inc/read.h");
+}
+
 static const char *const one[] = {"read.h", "unread.h", NULL};
 
 WS_TEST(a_host_finds_the_results_of_its_neighbour)
 {
-	struct place *place = make_place(a);
+	WS_AUTO_PLACE struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);
-	assert_false(finds(other, node_with(other, tree_of(other, one), "a.c")));
-	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
-	assert_true(finds(other, node_with(other, tree_of(other, one), "a.c")));
+	assert_false(finds_with(other, one));
+	make_with(maker, one);
+	assert_true(finds_with(other, one));
 	unsigned asked = place->asked_records;
-	assert_true(finds(other, node_with(other, tree_of(other, one), "a.c"))); /* its own by now */
+	assert_true(finds_with(other, one)); /* its own by now */
 	assert_int_equal(place->asked_records, asked);
-	ws_store_close(&maker->store);
-	ws_store_close(&other->store);
 }
 
 WS_TEST(a_new_torch_whose_read_headers_did_not_change_is_a_hit_elsewhere)
@@ -254,41 +277,36 @@ WS_TEST(a_new_torch_whose_read_headers_did_not_change_is_a_hit_elsewhere)
 	static const char *const two[] = {"read.h", "unread.h=newer", NULL};
 	static const char *const changed[] = {"read.h=newer", "unread.h", NULL};
 	static const char *const shadowed[] = {"before/read.h", "read.h", "unread.h", NULL};
-	struct place *place = make_place(a);
+	WS_AUTO_PLACE struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);
-	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
-	assert_true(finds(other, node_with(other, tree_of(other, two), "a.c")));
-	assert_false(finds(other, node_with(other, tree_of(other, changed), "a.c")));
-	assert_false(finds(other, node_with(other, tree_of(other, shadowed), "a.c")));
-	ws_store_close(&maker->store);
-	ws_store_close(&other->store);
+	make_with(maker, one);
+	assert_true(finds_with(other, two));
+	assert_false(finds_with(other, changed));
+	assert_false(finds_with(other, shadowed));
 }
 
 WS_TEST(hosts_add_to_the_list_of_manifests)
 {
 	static const char *const two[] = {"read.h=2", "unread.h", NULL};
-	struct place *place = make_place(a);
+	WS_AUTO_PLACE struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *second = host_at(place, a), *other = host_at(place, a);
-	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
-	assert_false(finds(second, node_with(second, tree_of(second, two), "a.c")));
-	make(second, node_with(second, tree_of(second, two), "a.c"), "inc/read.h");
+	make_with(maker, one);
+	assert_false(finds_with(second, two));
+	make_with(second, two);
 	assert_int_equal(place->sent_again, 0); /* though the second has the first one's by now */
-	assert_true(finds(other, node_with(other, tree_of(other, one), "a.c")));
-	assert_true(finds(other, node_with(other, tree_of(other, two), "a.c")));
+	assert_true(finds_with(other, one));
+	assert_true(finds_with(other, two));
 	assert_int_equal(place->without_size, 0); /* servers of gRPC want it */
-	ws_store_close(&maker->store);
-	ws_store_close(&second->store);
-	ws_store_close(&other->store);
 }
 
 /* A binding file for two Pythons: one key without trees, two results. */
 WS_TEST(equal_commands_over_other_headers_are_each_asked_for)
 {
 	static const char *const two[] = {"read.h=2", "unread.h", NULL};
-	struct place *place = make_place(a);
+	WS_AUTO_PLACE struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);
-	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
-	make(maker, node_with(maker, tree_of(maker, two), "a.c"), "inc/read.h");
+	make_with(maker, one);
+	make_with(maker, two);
 	ws_node_list nodes = {0};
 	*ws_vec_push(&nodes, a) = node_with(other, tree_of(other, one), "a.c");
 	*ws_vec_push(&nodes, a) = node_with(other, tree_of(other, two), "a.c");
@@ -297,27 +315,23 @@ WS_TEST(equal_commands_over_other_headers_are_each_asked_for)
 	unsigned calls = place->calls;
 	assert_true(finds(other, nodes.at[0]) && finds(other, nodes.at[1]));
 	assert_int_equal(place->calls, calls); /* both had come */
-	ws_store_close(&maker->store);
-	ws_store_close(&other->store);
 }
 
 WS_TEST(a_result_whose_files_do_not_come_is_a_miss)
 {
-	struct place *place = make_place(a);
+	WS_AUTO_PLACE struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);
-	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
+	make_with(maker, one);
 	place->no_files = true;
-	assert_false(finds(other, node_with(other, tree_of(other, one), "a.c")));
+	assert_false(finds_with(other, one));
 	place->no_files = false;
-	assert_true(finds(other, node_with(other, tree_of(other, one), "a.c")));
-	ws_store_close(&maker->store);
-	ws_store_close(&other->store);
+	assert_true(finds_with(other, one));
 }
 
 /* However many there are: lists by tree key, manifests, lists by base key, results, files. */
 WS_TEST(many_are_asked_for_in_a_few_calls)
 {
-	struct place *place = make_place(a);
+	WS_AUTO_PLACE struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *other = host_at(place, a);
 	const struct ws_tree *tree = tree_of(maker, one);
 	ws_node_list nodes = {0};
@@ -338,6 +352,4 @@ WS_TEST(many_are_asked_for_in_a_few_calls)
 		assert_true(finds(other, nodes.at[i]));
 	}
 	assert_int_equal(place->asked_records, 600);
-	ws_store_close(&maker->store);
-	ws_store_close(&other->store);
 }

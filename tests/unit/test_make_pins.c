@@ -63,6 +63,8 @@ assert_pinned(const struct ws_lock *lock, const char *package, const char *tree)
 	assert_non_null(ws_lock_prebuilt(lock, package, "w.whl", tree, NULL));
 }
 
+#define WS_AUTO_STORE __attribute__((cleanup(ws_store_close)))
+
 static struct ws_store
 open_store(const char *dir, struct ws_arena *a)
 {
@@ -180,7 +182,7 @@ WS_TEST(pins_that_others_made_meanwhile_stay)
 {
 	const char *dir = ws_test_dir(a);
 	const char *path = ws_path_join(a, dir, "m.lock.json", NULL);
-	struct ws_store store = open_store(dir, a);
+	WS_AUTO_STORE struct ws_store store = open_store(dir, a);
 	struct view one, two, after;
 	look(&one, &store, path, a);
 	pin(&one, "common", HEX);
@@ -206,13 +208,12 @@ WS_TEST(pins_that_others_made_meanwhile_stay)
 	assert_int_equal(after.pins.lock.torch.len, 5);
 	/* This process resolved with pins that others have replaced. */
 	assert_pinned(&one.pins.lock, "common", HEX);
-	ws_store_close(&store);
 }
 
 WS_TEST(pins_in_the_store_that_others_saved_meanwhile_stay)
 {
 	const char *dir = ws_test_dir(a);
-	struct ws_store store = open_store(dir, a);
+	WS_AUTO_STORE struct ws_store store = open_store(dir, a);
 	struct view one, two, after;
 	look(&one, &store, ws_path_join(a, dir, "one.lock.json", NULL), a);
 	look(&two, &store, ws_path_join(a, dir, "two.lock.json", NULL), a);
@@ -223,7 +224,6 @@ WS_TEST(pins_in_the_store_that_others_saved_meanwhile_stay)
 	look(&after, &store, ws_path_join(a, dir, "three.lock.json", NULL), a);
 	assert_non_null(ws_lock_torch(&after.pins.of_store, "a"));
 	assert_non_null(ws_lock_torch(&after.pins.of_store, "b"));
-	ws_store_close(&store);
 }
 
 /* Each pin is a run of the program: read, pin, save. */
@@ -244,7 +244,7 @@ WS_TEST(processes_that_write_at_the_same_time_lose_no_pin)
 	const char *dir = ws_test_dir(a);
 	const char *folder = ws_path_join(a, dir, "matrix", NULL);
 	const char *path = ws_path_join(a, folder, "m.lock.json", NULL);
-	struct ws_store store = open_store(dir, a);
+	WS_AUTO_STORE struct ws_store store = open_store(dir, a);
 	struct ws_err err = {0};
 	struct view after;
 	assert_ok(ws_fs_mkdirs(folder, &err), err);
@@ -266,14 +266,13 @@ WS_TEST(processes_that_write_at_the_same_time_lose_no_pin)
 	while ((entry = readdir(left))) {
 		assert_true(entry->d_name[0] != '.' || strspn(entry->d_name, ".") == strlen(entry->d_name));
 	}
-	ws_store_close(&store);
 }
 
 WS_TEST(a_lock_that_is_no_longer_one_is_left_alone)
 {
 	const char *dir = ws_test_dir(a);
 	const char *path = ws_path_join(a, dir, "m.lock.json", NULL);
-	struct ws_store store = open_store(dir, a);
+	WS_AUTO_STORE struct ws_store store = open_store(dir, a);
 	struct view v;
 	look(&v, &store, path, a);
 	pin(&v, "a", HEX);
@@ -282,14 +281,13 @@ WS_TEST(a_lock_that_is_no_longer_one_is_left_alone)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	assert_ok(ws_fs_read(path, &text, &v.err), v.err);
 	assert_string_equal(ws_buf_text(&text), "<<<<<<<");
-	ws_store_close(&store);
 }
 
 WS_TEST(a_lock_kept_in_the_store_moves_to_its_own_place)
 {
 	const char *dir = ws_test_dir(a);
 	const char *path = ws_path_join(a, dir, "m.lock.json", NULL);
-	struct ws_store store = open_store(dir, a);
+	WS_AUTO_STORE struct ws_store store = open_store(dir, a);
 	struct view v;
 	/* A file cannot replace a folder, not even as root. */
 	look(&v, &store, path, a);
@@ -310,5 +308,4 @@ WS_TEST(a_lock_kept_in_the_store_moves_to_its_own_place)
 	assert_ok(ws_fs_remove(path, &v.err), v.err);
 	look(&v, &store, path, a);
 	assert_int_equal(v.pins.lock.sources.len, 0);
-	ws_store_close(&store);
 }
