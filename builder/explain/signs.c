@@ -126,23 +126,6 @@ match_capture(const char **pattern, struct ws_str text, size_t *at, struct ws_ma
 	return true;
 }
 
-/* Finds the last word before offset @at of the text. */
-static bool
-match_before(const char *pattern, struct ws_str text, size_t at, struct ws_match *match)
-{
-	size_t start = at;
-	while (start > 0 && at - start <= WS_CAPTURE_MOST && !ends_word(text.s[start - 1])
-		&& text.s[start - 1] != '(') {
-		start--;
-	}
-	if (start == at || at - start > WS_CAPTURE_MOST) {
-		return false;
-	}
-	add_capture(match, pattern + 1, text, start, at);
-	match->at = start;
-	return true;
-}
-
 static bool
 match_at(const char *pattern, struct ws_str text, size_t at, struct ws_match *match)
 {
@@ -152,8 +135,17 @@ match_at(const char *pattern, struct ws_str text, size_t at, struct ws_match *ma
 	if (!matches(rest, len, text, at, &at)) {
 		return false;
 	}
-	if (rest != pattern && !match_before(pattern, text, match->at, match)) {
-		return false;
+	if (rest != pattern) { /* a capture opens the pattern: the last word before the text */
+		size_t start = match->at;
+		while (start > 0 && match->at - start <= WS_CAPTURE_MOST && !ends_word(text.s[start - 1])
+			&& text.s[start - 1] != '(') {
+			start--;
+		}
+		if (start == match->at || match->at - start > WS_CAPTURE_MOST) {
+			return false;
+		}
+		add_capture(match, pattern + 1, text, start, match->at);
+		match->at = start;
 	}
 	rest += len;
 	while (*rest == '{') {

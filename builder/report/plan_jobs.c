@@ -6,26 +6,6 @@
 #define DEFAULT_RSS ((uint64_t)4 << 30)
 #define DEFAULT_CORES 16
 
-/* Whatever this host's store has: tasks have stores of their own. */
-static unsigned
-count_groups(const struct ws_plan *plan)
-{
-	unsigned most = 0, groups = 0;
-	for (size_t i = 0; i < plan->cell_count; i++) {
-		most = plan->cells[i]->group >= most ? plan->cells[i]->group + 1 : most;
-	}
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	bool *seen = WS_NEW_N(a, bool, most);
-	for (size_t i = 0; i < plan->cell_count; i++) {
-		const struct ws_cell *cell = plan->cells[i];
-		bool work =
-			cell->decision != WS_DECISION_EXCLUDED && cell->decision != WS_DECISION_FALLBACK;
-		groups += work && !seen[cell->group];
-		seen[cell->group] = seen[cell->group] || work;
-	}
-	return groups;
-}
-
 static unsigned
 cores_of(const struct ws_cluster *cluster)
 {
@@ -44,7 +24,20 @@ memory_mib(const struct ws_plan *plan, const struct ws_cluster *cluster)
 static void
 write_head(const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
 {
-	unsigned groups = count_groups(plan);
+	/* Groups with work, whatever this host's store has: tasks have stores of their own. */
+	unsigned most = 0, groups = 0;
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		most = plan->cells[i]->group >= most ? plan->cells[i]->group + 1 : most;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	bool *seen = WS_NEW_N(a, bool, most);
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		bool work =
+			cell->decision != WS_DECISION_EXCLUDED && cell->decision != WS_DECISION_FALLBACK;
+		groups += work && !seen[cell->group];
+		seen[cell->group] = seen[cell->group] || work;
+	}
 	ws_buf_printf(out, "# Groups of cells that share kernels: %u, dealt out by cost.", groups);
 	ws_buf_puts(out, groups < cluster->tasks ? " Some tasks have nothing to do.\n" : "\n");
 	ws_buf_printf(out, "# First, where all see it: %s\n", cluster->lock);

@@ -30,18 +30,6 @@ struct status {
 	int64_t now_ms, drawn_ms, spoken_ms;
 };
 
-static struct item *
-find(struct status *s, unsigned id, const char *subject)
-{
-	for (size_t i = 0; i < s->items.len; i++) {
-		struct item *item = &s->items.at[i];
-		if (item->id == id && (id > 0 || strcmp(item->subject, subject) == 0)) {
-			return item;
-		}
-	}
-	return NULL;
-}
-
 static void
 describe(const struct status *s, const struct item *item, struct ws_buf *line)
 {
@@ -147,7 +135,12 @@ static void
 follow(struct status *s, const struct ws_event *event)
 {
 	enum ws_event_kind kind = event->kind;
-	struct item *item = event->subject ? find(s, event->id, event->subject) : NULL;
+	struct item *item = NULL;
+	for (size_t i = 0; i < s->items.len && event->subject && !item; i++) {
+		struct item *at = &s->items.at[i];
+		bool same = event->id > 0 || strcmp(at->subject, event->subject) == 0;
+		item = at->id == event->id && same ? at : NULL;
+	}
 	if ((kind == WS_EVENT_FETCH_STARTED || kind == WS_EVENT_ACTION_STARTED) && !item) {
 		*ws_vec_push(&s->items, s->a) = (struct item){
 			.id = event->id,
