@@ -109,40 +109,9 @@ check_order(const struct ws_json_doc *doc, const char *list, const void *items, 
 	return true;
 }
 
-bool
-ws_facts_parse(const struct ws_json_doc *torch, const struct ws_json_doc *cuda, struct ws_arena *a,
-	struct ws_facts *facts, struct ws_err *err)
-{
-	struct ws_reader r = {.doc = torch, .folder = "/", .a = a, .err = err};
-	*facts = (struct ws_facts){0};
-	if (!ws_object_read(&r, torch->root, &torch_table, facts)) {
-		return false;
-	}
-	r.doc = cuda;
-	if (!ws_object_read(&r, cuda->root, &cuda_table, facts)) {
-		return false;
-	}
-	return check_order(
-			   torch, "releases", facts->torch, sizeof(*facts->torch), facts->torch_count, err)
-		&& check_order(cuda, "toolkits", facts->cuda, sizeof(*facts->cuda), facts->cuda_count, err);
-}
-
-bool
-ws_facts_read(const char *folder, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err)
-{
-	struct ws_document torch, cuda, bad;
-	return ws_document_read(
-			   ws_path_join(a, folder, "torch.json", NULL), "facts file", a, &torch, err)
-		&& ws_document_read(ws_path_join(a, folder, "cuda.json", NULL), "facts file", a, &cuda, err)
-		&& ws_facts_parse(torch.doc, cuda.doc, a, facts, err)
-		&& ws_document_read(
-			ws_path_join(a, folder, "known-bad.json", NULL), "facts file", a, &bad, err)
-		&& ws_known_bad_parse(bad.doc, a, facts, err);
-}
-
 /* ---- known-bad.json ---- */
 
-static const struct ws_field fields[] = {
+static const struct ws_field rule_fields[] = {
 	{WS_ONE(struct ws_shared_bad, package, "package", ws_type_package)},
 	{WS_ONE(struct ws_shared_bad, versions, "version", ws_type_range)},
 	{WS_ONE(struct ws_shared_bad, label, "label", ws_type_line)},
@@ -153,14 +122,14 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_shared_bad, rule.see, "see", ws_type_url), .flags = WS_FIELD_REQUIRED,
 		.example = "\"https://example.org/issues/1\""},
 };
-static const struct ws_table table = {"a known-bad rule", fields, WS_LEN(fields)};
+static const struct ws_table rule_table = {"a known-bad rule", rule_fields, WS_LEN(rule_fields)};
 
 static bool
 read_rule(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_shared_bad *bad = into;
 	bad->rule.when = WS_CONDITION_ANY;
-	if (!ws_object_read(r, value, &table, bad)) {
+	if (!ws_object_read(r, value, &rule_table, bad)) {
 		return false;
 	}
 	if (!bad->label && ws_condition_is_empty(&bad->rule.when)) {
@@ -172,20 +141,49 @@ read_rule(struct ws_reader *r, const struct ws_json *value, void *into)
 
 static const struct ws_type type_rule = WS_OBJECTS(struct ws_shared_bad, read_rule);
 
-static const struct ws_field top_fields[] = {
+static const struct ws_field bad_fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
 	{.key = "as_of", .type = &ws_type_ignored},
 	{WS_MANY(struct ws_facts, shared_bad, shared_bad_count, "rules", type_rule),
 		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
 };
-static const struct ws_table top = {"the known-bad rules", top_fields, WS_LEN(top_fields)};
+static const struct ws_table bad_table = {"the known-bad rules", bad_fields, WS_LEN(bad_fields)};
+
+/* ---- the files ---- */
+
+static const struct {
+	const char *name;
+	const struct ws_table *table;
+} files[] = {
+	[WS_FACTS_TORCH] = {"torch.json", &torch_table},
+	[WS_FACTS_CUDA] = {"cuda.json", &cuda_table},
+	[WS_FACTS_KNOWN_BAD] = {"known-bad.json", &bad_table},
+};
 
 bool
-ws_known_bad_parse(
-	const struct ws_json_doc *doc, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err)
+ws_facts_parse(enum ws_facts_file file, const struct ws_json_doc *doc, struct ws_arena *a,
+	struct ws_facts *facts, struct ws_err *err)
 {
 	struct ws_reader r = {.doc = doc, .folder = "/", .a = a, .err = err};
-	return ws_object_read(&r, doc->root, &top, facts);
+	return ws_object_read(&r, doc->root, files[file].table, facts)
+		&& check_order(
+			doc, "releases", facts->torch, sizeof(*facts->torch), facts->torch_count, err)
+		&& check_order(doc, "toolkits", facts->cuda, sizeof(*facts->cuda), facts->cuda_count, err);
+}
+
+bool
+ws_facts_read(const char *folder, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err)
+{
+	*facts = (struct ws_facts){0};
+	for (size_t i = 0; i < WS_LEN(files); i++) {
+		const char *path = ws_path_join(a, folder, files[i].name, NULL);
+		struct ws_document document;
+		if (!ws_document_read(path, "facts file", a, &document, err)
+			|| !ws_facts_parse((enum ws_facts_file)i, document.doc, a, facts, err)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 void

@@ -1,5 +1,5 @@
 /**
- * facts.h - matrix/facts/torch.json and cuda.json into model/facts.h
+ * facts.h - matrix/facts/torch.json, cuda.json and known-bad.json into model/facts.h
  */
 #ifndef WS_CONFIG_FACTS_H
 #define WS_CONFIG_FACTS_H
@@ -8,19 +8,19 @@
 #include "model/facts.h"
 #include "model/recipe.h"
 
-/** Reads both files of @a folder. */
+enum ws_facts_file {
+	WS_FACTS_TORCH,
+	WS_FACTS_CUDA,
+	WS_FACTS_KNOWN_BAD,
+};
+
+/** Reads the files of @a folder. */
 bool ws_facts_read(
 	const char *folder, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err);
 
-/** From documents, whose texts it borrows. */
-bool ws_facts_parse(const struct ws_json_doc *torch, const struct ws_json_doc *cuda,
-	struct ws_arena *a, struct ws_facts *facts, struct ws_err *err);
-
-/* ---- known-bad.json ---- */
-
-/** Fills facts->shared_bad. */
-bool ws_known_bad_parse(
-	const struct ws_json_doc *doc, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err);
+/** Adds to @a facts one file's, from a document, whose texts it borrows. */
+bool ws_facts_parse(enum ws_facts_file file, const struct ws_json_doc *doc, struct ws_arena *a,
+	struct ws_facts *facts, struct ws_err *err);
 
 /**
  * Gives @a recipe the facts' rules about its package: those about building among its own, those

@@ -94,17 +94,14 @@ ws_git_url_join(const char *base, const char *reference, struct ws_arena *a, str
 char *
 ws_git_url_name(const char *url, struct ws_arena *a)
 {
-	size_t len = strlen(url);
-	while (len > 0 && url[len - 1] == '/') {
-		len--;
+	char *copy = ws_arena_strdup(a, url);
+	for (size_t len = strlen(copy); len > 0 && copy[len - 1] == '/'; len--) {
+		copy[len - 1] = '\0';
 	}
-	size_t start = len;
-	while (start > 0 && url[start - 1] != '/') {
-		start--;
-	}
-	char *name = ws_arena_copy(a, url + start, len - start);
-	if (ws_ends_with(name, ".git") && len - start > 4) {
-		name[len - start - 4] = '\0';
+	char *slash = strrchr(copy, '/'), *name = slash ? slash + 1 : copy;
+	size_t len = strlen(name);
+	if (len > 4 && ws_ends_with(name, ".git")) {
+		name[len - 4] = '\0';
 	}
 	return name;
 }

@@ -39,8 +39,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	check(ws_recipe_parse(&doc, "/nowhere", a, &recipe, &err), &err);
 	check(ws_user_config_parse(&doc, "/nowhere", "/home/me", a, &config, &err), &err);
 	check(ws_kit_def_parse(&doc, a, &kit, &err), &err);
-	check(ws_facts_parse(&doc, &doc, a, &facts, &err), &err);
-	check(ws_known_bad_parse(&doc, a, &facts, &err), &err);
+	for (enum ws_facts_file file = WS_FACTS_TORCH; file <= WS_FACTS_KNOWN_BAD; file++) {
+		facts = (struct ws_facts){0};
+		check(ws_facts_parse(file, &doc, a, &facts, &err), &err);
+	}
 	ws_matrix_parse(&doc, "/nowhere", "/home/me", a, &matrix, NULL);
 	ws_recipe_parse(&doc, "/nowhere", a, &recipe, NULL);
 	return 0;

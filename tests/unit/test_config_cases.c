@@ -65,32 +65,22 @@ read_kit(struct parts *p, struct ws_arena *a, struct ws_err *err)
 	return ws_kit_def_parse(&p->doc, a, &p->kit, err);
 }
 
-/* A file of facts with the smallest other one beside it. */
 static bool
 read_torch_facts(struct parts *p, struct ws_arena *a, struct ws_err *err)
 {
-	static const char cuda[] = "{\"gcc_min\": 9, \"toolkits\": [{\"cuda\": \"12.4\", "
-							   "\"gcc_max\": 13, \"clang_max\": 17, \"archs\": \"9.0\"}]}";
-	struct ws_json_doc other;
-	return ws_json_parse("cuda.json", cuda, strlen(cuda), WS_JSON_STRICT, a, &other, err)
-		&& ws_facts_parse(&p->doc, &other, a, &p->facts, err);
+	return ws_facts_parse(WS_FACTS_TORCH, &p->doc, a, &p->facts, err);
 }
 
 static bool
 read_cuda_facts(struct parts *p, struct ws_arena *a, struct ws_err *err)
 {
-	static const char torch[] = "{\"releases\": [{\"torch\": \"2.5.1\", \"cuda\": \"12.4\", "
-								"\"cxx11abi\": 0, \"pythons\": [\"3.11\"], \"cxx_std\": 17, "
-								"\"cxx_std_default\": 17}]}";
-	struct ws_json_doc other;
-	return ws_json_parse("torch.json", torch, strlen(torch), WS_JSON_STRICT, a, &other, err)
-		&& ws_facts_parse(&other, &p->doc, a, &p->facts, err);
+	return ws_facts_parse(WS_FACTS_CUDA, &p->doc, a, &p->facts, err);
 }
 
 static bool
 read_known_bad(struct parts *p, struct ws_arena *a, struct ws_err *err)
 {
-	return ws_known_bad_parse(&p->doc, a, &p->facts, err);
+	return ws_facts_parse(WS_FACTS_KNOWN_BAD, &p->doc, a, &p->facts, err);
 }
 
 static const struct {
