@@ -28,36 +28,29 @@ struct making {
 
 /* ---- which paths there are ---- */
 
-static const char *
-name_of(const struct ws_wheel_label *wants, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf b = {0};
-	ws_buf_puts(&b, "cu");
-	for (const char *c = wants->cuda; *c; c++) {
-		ws_buf_add(&b, c, *c != '.');
-	}
-	if (wants->torch) {
-		ws_buf_printf(&b, "-torch%s", wants->torch);
-	}
-	if (wants->cxx11abi >= 0) {
-		ws_buf_printf(&b, "-abi%d", wants->cxx11abi);
-	}
-	for (const char *c = wants->torch_cuda ? wants->torch_cuda : ""; *c; c++) {
-		ws_buf_puts(&b, c == wants->torch_cuda ? "-tcu" : "");
-		ws_buf_add(&b, c, *c != '.');
-	}
-	if (wants->archs.count > 0) {
-		const char *label = ws_arch_set_label(&wants->archs, a);
-		ws_buf_printf(&b, "-sm%s", label + strlen("sm."));
-	}
-	return ws_buf_copy(&b, a);
-}
-
 static void
 add_path(struct making *m, struct ws_wheel_label wants, struct ws_arch_set archs)
 {
+	WS_AUTO_BUF struct ws_buf b = {0};
+	ws_buf_puts(&b, "cu");
+	for (const char *c = wants.cuda; *c; c++) {
+		ws_buf_add(&b, c, *c != '.');
+	}
+	if (wants.torch) {
+		ws_buf_printf(&b, "-torch%s", wants.torch);
+	}
+	if (wants.cxx11abi >= 0) {
+		ws_buf_printf(&b, "-abi%d", wants.cxx11abi);
+	}
+	for (const char *c = wants.torch_cuda ? wants.torch_cuda : ""; *c; c++) {
+		ws_buf_puts(&b, c == wants.torch_cuda ? "-tcu" : "");
+		ws_buf_add(&b, c, *c != '.');
+	}
+	if (archs.count > 0) {
+		ws_buf_printf(&b, "-sm%s", ws_arch_set_label(&archs, m->a) + strlen("sm."));
+	}
+	const char *name = ws_buf_copy(&b, m->a);
 	wants.archs = archs;
-	const char *name = name_of(&wants, m->a);
 	if (ws_map_add(&m->names, name, m->a)) {
 		*ws_vec_push(&m->paths, m->a) = (struct path){name, wants};
 	}

@@ -18,6 +18,9 @@ struct world {
 	struct ws_store store;
 	struct ws_git *git;
 	struct ws_git_config config;
+	struct ws_checkout checkout;
+	struct ws_tree tree; /* of the last checkout */
+	struct ws_err err;   /* likewise */
 	struct ws_arena *a;
 };
 
@@ -79,25 +82,27 @@ reopen(struct world *w)
 }
 
 static bool
-check_out(struct world *w, struct ws_checkout *checkout, struct ws_tree *tree, struct ws_err *err)
+check_out(struct world *w)
 {
+	struct ws_checkout *checkout = &w->checkout;
 	struct ws_source_tree_plan plan = {
 		.tree = "src-demo-1", .from = checkout->spec.url, .strip = ""};
-	struct ws_unpack_sink *into = ws_source_tree_begin(&w->store, &plan, w->a, err);
+	w->err = (struct ws_err){0};
+	struct ws_unpack_sink *into = ws_source_tree_begin(&w->store, &plan, w->a, &w->err);
 	assert_non_null(into);
-	if (!ws_checkout(w->git, &w->store, checkout, into, err)) {
+	if (!ws_checkout(w->git, &w->store, checkout, into, &w->err)) {
 		ws_source_tree_abandon(into);
 		bool is_again = checkout->is_damaged;
 		checkout->is_damaged = false;
-		return is_again && check_out(w, checkout, tree, err);
+		return is_again && check_out(w);
 	}
-	return ws_source_tree_commit(into, w->a, tree, err);
+	return ws_source_tree_commit(into, w->a, &w->tree, &w->err);
 }
 
-static struct ws_checkout
-wanted(const struct world *w, const char *path, const char *id)
+static void
+want(struct world *w, const char *path, const char *id)
 {
-	return (struct ws_checkout){
+	w->checkout = (struct ws_checkout){
 		.spec = {.url = ws_git_served_url(&w->s, path), .commit = ws_git_served_id(&w->s, id)}};
 }
 
@@ -123,16 +128,14 @@ assert_listing(const struct ws_tree *tree, const char *expected)
 WS_TEST(a_proxys_login_is_never_shown)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err;
+	want(&w, "plain/demo", "first");
 	char text[WS_ERR_PRINTED];
 	setenv("http_proxy", "http://me:sec/ret@h:3128", 1);
 	w.config.vars = (const char *const *)environ; /* setenv moves it */
 	reopen(&w);
-	assert_false(check_out(&w, &checkout, &tree, &err));
+	assert_false(check_out(&w));
 	unsetenv("http_proxy");
-	ws_err_print(&err, text);
+	ws_err_print(&w.err, text);
 	assert_null(strstr(text, "me:"));
 	assert_null(strstr(text, "sec"));
 	assert_contains(text, "the URL, or that of the proxy, cannot be used");
@@ -142,23 +145,21 @@ WS_TEST(a_commit_with_one_submodule_of_two)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	const char *const submodules[] = {"csrc/cut", "csrc/cut/deep/er"};
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.spec.tree = ws_git_served_id(&w.s, "first-tree");
-	checkout.spec.submodules = submodules;
-	checkout.spec.submodule_count = 2;
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	assert_listing(&tree,
+	want(&w, "plain/demo", "first");
+	w.checkout.spec.tree = ws_git_served_id(&w.s, "first-tree");
+	w.checkout.spec.submodules = submodules;
+	w.checkout.spec.submodule_count = 2;
+	assert_ok(check_out(&w), w.err);
+	assert_listing(&w.tree,
 		"f .gitattributes\nf .gitmodules\nf a.c\nf big.bin\nf csrc/b.cu\n"
 		"f csrc/cut/.gitmodules\nf csrc/cut/deep/er/d.h\nf csrc/cut/include/cut.h\nl l\n"
 		"x tool.sh\nf version.txt\nf x.dat\n");
-	assert_string_equal(checkout.found_tree, checkout.spec.tree);
+	assert_string_equal(w.checkout.found_tree, w.checkout.spec.tree);
 	/* Attributes and the person's configuration change nothing. */
-	assert_file(&tree, "version.txt", "$Format:%H$\n", a);
-	assert_file(&tree, "a.c", "int a; // $Id$\n", a);
-	assert_file(&tree, "csrc/cut/include/cut.h", "#define CUT 1\n", a);
-	assert_file(&tree, "l", "__global__ void b() {}\n", a);
+	assert_file(&w.tree, "version.txt", "$Format:%H$\n", a);
+	assert_file(&w.tree, "a.c", "int a; // $Id$\n", a);
+	assert_file(&w.tree, "csrc/cut/include/cut.h", "#define CUT 1\n", a);
+	assert_file(&w.tree, "l", "__global__ void b() {}\n", a);
 	assert_int_equal(ws_git_served_count(&w.s, "/ck.git"), 0);
 	assert_false(ws_fs_exists("/tmp/wheelsmith-must-not-exist"));
 }
@@ -166,60 +167,55 @@ WS_TEST(a_commit_with_one_submodule_of_two)
 WS_TEST(a_commit_in_the_cache_is_not_requested)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	struct ws_tree tree, again;
-	struct ws_err err = {0};
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	want(&w, "plain/demo", "first");
+	assert_ok(check_out(&w), w.err);
 	unsigned asked = ws_git_served_count(&w.s, "demo.git");
 	assert_in_range(asked, 2, 3); /* the refs; the pack, in one step or two */
+	const struct ws_tree first = w.tree;
 	w.config.offline = true;
 	reopen(&w);
-	assert_ok(check_out(&w, &checkout, &again, &err), err);
-	assert_true(ws_digest_eq(&tree.digest, &again.digest));
+	assert_ok(check_out(&w), w.err);
+	assert_true(ws_digest_eq(&w.tree.digest, &first.digest));
 	assert_int_equal(ws_git_served_count(&w.s, "demo.git"), asked);
 
-	checkout = wanted(&w, "plain/demo", "tip");
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "this run is offline");
+	want(&w, "plain/demo", "tip");
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
+	assert_contains(w.err.text, "this run is offline");
 	w.config.offline = false;
 	reopen(&w);
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	assert_int_equal(tree.count, again.count + 2);
+	assert_ok(check_out(&w), w.err);
+	assert_int_equal(w.tree.count, first.count + 2);
 }
 
 /* The tag's commit, one in the middle of a branch, one by its id, and none. */
 WS_TEST(every_way_to_a_commit)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "middle");
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	assert_non_null(ws_tree_lookup(&tree, "two.c"));
-	assert_null(ws_tree_lookup(&tree, "three.c"));
+	want(&w, "plain/demo", "middle");
+	assert_ok(check_out(&w), w.err);
+	assert_non_null(ws_tree_lookup(&w.tree, "two.c"));
+	assert_null(ws_tree_lookup(&w.tree, "three.c"));
 
-	checkout = wanted(&w, "plain/byid", "middle");
+	want(&w, "plain/byid", "middle");
 	unsigned asked = ws_git_served_count(&w.s, "GET /plain/byid");
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_ok(check_out(&w), w.err);
 	assert_int_equal(ws_git_served_count(&w.s, "GET /plain/byid"), asked + 1);
 
-	checkout = wanted(&w, "plain/demo", "dangling");
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "has no commit");
-	assert_contains(err.text, checkout.spec.commit);
-	assert_contains(err.cure, "put a tag on it");
+	want(&w, "plain/demo", "dangling");
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
+	assert_contains(w.err.text, "has no commit");
+	assert_contains(w.err.text, w.checkout.spec.commit);
+	assert_contains(w.err.cure, "put a tag on it");
 }
 
 WS_TEST(a_tree_id_that_differs_is_refused)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.spec.tree = ws_git_served_id(&w.s, "tip-tree");
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, ws_git_served_id(&w.s, "first-tree"));
-	assert_contains(err.text, checkout.spec.tree);
+	want(&w, "plain/demo", "first");
+	w.checkout.spec.tree = ws_git_served_id(&w.s, "tip-tree");
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
+	assert_contains(w.err.text, ws_git_served_id(&w.s, "first-tree"));
+	assert_contains(w.err.text, w.checkout.spec.tree);
 }
 
 WS_TEST(only_full_ids_are_commits)
@@ -228,18 +224,14 @@ WS_TEST(only_full_ids_are_commits)
 	static const char *const bad[] = {"main", "", "67c093da", ":/x",
 		"67C093DA5DC122B8656D9447F4D3FA45C982C432", "67c093da5dc122b8656d9447f4d3fa45c982c43x"};
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
-		struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-		struct ws_tree tree;
-		struct ws_err err = {0};
-		checkout.spec.commit = bad[i];
-		assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);
-		assert_contains(err.text, "is not a commit");
+		want(&w, "plain/demo", "first");
+		w.checkout.spec.commit = bad[i];
+		assert_fails(check_out(&w), w.err, WS_ERR_CONFIG);
+		assert_contains(w.err.text, "is not a commit");
 	}
 	/* The id of a tree has the form of a commit's, but is not a commit. */
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first-tree");
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	want(&w, "plain/demo", "first-tree");
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
 }
 
 WS_TEST(servers_that_misbehave)
@@ -254,44 +246,38 @@ WS_TEST(servers_that_misbehave)
 		{"plain/absent", "'absent' from 'http://127.0.0.1:", ""},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		struct ws_checkout checkout = wanted(&w, cases[i].path, "first");
-		struct ws_tree tree;
-		struct ws_err err = {0};
-		if (check_out(&w, &checkout, &tree, &err)) {
+		want(&w, cases[i].path, "first");
+		if (check_out(&w)) {
 			fail_msg("'%s' served", cases[i].path);
 		}
-		assert_int_equal(err.kind, WS_ERR_FETCH);
-		assert_contains(err.text, cases[i].text);
-		assert_contains(err.cure, cases[i].cure);
+		assert_int_equal(w.err.kind, WS_ERR_FETCH);
+		assert_contains(w.err.text, cases[i].text);
+		assert_contains(w.err.cure, cases[i].cure);
 	}
 	assert_int_equal(ws_git_served_count(&w.s, "GET /plain/demo"), 0);
 	/* A server may hang up between two requests: no SIGPIPE, one way or the other. */
-	struct ws_checkout hangup = wanted(&w, "hangup/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	if (!check_out(&w, &hangup, &tree, &err)) {
-		assert_int_equal(err.kind, WS_ERR_FETCH);
+	want(&w, "hangup/demo", "first");
+	if (!check_out(&w)) {
+		assert_int_equal(w.err.kind, WS_ERR_FETCH);
 	}
 	/* a truncated download does not block the next one. */
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	want(&w, "plain/demo", "first");
+	assert_ok(check_out(&w), w.err);
 }
 
 WS_TEST(certificates_are_checked)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.spec.url = ws_arena_printf(a, "https://localhost:%u/plain/demo.git", w.s.tls);
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.cure, "name the certificates to trust");
+	want(&w, "plain/demo", "first");
+	w.checkout.spec.url = ws_arena_printf(a, "https://localhost:%u/plain/demo.git", w.s.tls);
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
+	assert_contains(w.err.cure, "name the certificates to trust");
 	w.config.ca_path = ws_path_join(a, w.s.dir, "cert.pem", NULL);
 	reopen(&w);
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_ok(check_out(&w), w.err);
 	/* A trusted certificate for a wrong name. */
-	checkout.spec.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	w.checkout.spec.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
 	assert_int_equal(ws_git_served_count(&w.s, "GET"), 1);
 }
 
@@ -302,14 +288,12 @@ WS_TEST(silence_ends)
 	reopen(&w);
 	static const char *const paths[] = {"silent/demo", "stall/demo"};
 	for (size_t i = 0; i < WS_LEN(paths); i++) {
-		struct ws_checkout checkout = wanted(&w, paths[i], "first");
-		struct ws_tree tree;
-		struct ws_err err = {0};
+		want(&w, paths[i], "first");
 		int64_t start_ms = ws_clock_ms();
-		assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+		assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
 		assert_true(ws_clock_ms() - start_ms < 5000);
-		if (!strstr(err.text, "no answer") && !strstr(err.text, "timed out")) {
-			fail_msg("%s", err.text);
+		if (!strstr(w.err.text, "no answer") && !strstr(w.err.text, "timed out")) {
+			fail_msg("%s", w.err.text);
 		}
 	}
 }
@@ -321,12 +305,10 @@ WS_TEST(a_stop_is_heard_while_waiting)
 	w.config.stop = &stop;
 	w.config.stall_ms = 3000;
 	reopen(&w);
-	struct ws_checkout checkout = wanted(&w, "silent/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err = {0};
+	want(&w, "silent/demo", "first");
 	int64_t start_ms = ws_clock_ms();
 	unsigned children = count_children(a);
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_STOPPED);
+	assert_fails(check_out(&w), w.err, WS_ERR_STOPPED);
 	assert_true(ws_clock_ms() - start_ms < 2500);
 	assert_int_equal(count_children(a), children);
 }
@@ -336,13 +318,11 @@ WS_TEST(a_signal_is_heard_while_waiting)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_stop stop;
-	struct ws_err err = {0};
 	signal(SIGTERM, SIG_DFL);
-	assert_ok(ws_stop_open(&stop, &err), err);
+	assert_ok(ws_stop_open(&stop, &w.err), w.err);
 	w.config.stop = &stop;
 	reopen(&w);
-	struct ws_checkout checkout = wanted(&w, "silent/demo", "first");
-	struct ws_tree tree;
+	want(&w, "silent/demo", "first");
 	unsigned children = count_children(a);
 	pid_t us = getpid(), other = fork();
 	if (other == 0) {
@@ -350,7 +330,7 @@ WS_TEST(a_signal_is_heard_while_waiting)
 		kill(us, SIGTERM);
 		_exit(0);
 	}
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_STOPPED);
+	assert_fails(check_out(&w), w.err, WS_ERR_STOPPED);
 	assert_int_equal(waitpid(other, NULL, 0), other);
 	assert_int_equal(count_children(a), children);
 	close(stop.fd);
@@ -359,17 +339,15 @@ WS_TEST(a_signal_is_heard_while_waiting)
 WS_TEST(a_child_that_cannot_run_or_dies_is_reported)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err = {0};
+	want(&w, "plain/demo", "first");
 	w.config.program = "/bin/false";
 	reopen(&w);
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "exited with 1");
+	assert_fails(check_out(&w), w.err, WS_ERR_FETCH);
+	assert_contains(w.err.text, "exited with 1");
 	w.config.program = "/nonexistent";
 	reopen(&w);
-	assert_false(check_out(&w, &checkout, &tree, &err));
-	assert_contains(err.text, "/nonexistent");
+	assert_false(check_out(&w));
+	assert_contains(w.err.text, "/nonexistent");
 }
 
 WS_TEST(hostile_trees_are_refused_by_rule)
@@ -389,20 +367,15 @@ WS_TEST(hostile_trees_are_refused_by_rule)
 		{"lfs", "'k.cu' in 'http"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		struct ws_checkout checkout =
-			wanted(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
-		struct ws_tree tree;
-		struct ws_err err = {0};
-		bool fine = check_out(&w, &checkout, &tree, &err);
+		want(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
+		bool fine = check_out(&w);
 		if (fine) {
 			fail_msg("'%s' was taken", cases[i].repo);
 		}
-		assert_contains(err.text, cases[i].text);
+		assert_contains(w.err.text, cases[i].text);
 	}
-	struct ws_checkout checkout = wanted(&w, "plain/lfs-data", "lfs-data");
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	want(&w, "plain/lfs-data", "lfs-data");
+	assert_ok(check_out(&w), w.err);
 }
 
 WS_TEST(hostile_submodules_are_refused)
@@ -426,38 +399,34 @@ WS_TEST(hostile_submodules_are_refused)
 	};
 	const char *const submodules[] = {"s"};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		struct ws_checkout checkout =
-			wanted(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
-		checkout.spec.submodules = submodules;
-		checkout.spec.submodule_count = 1;
-		struct ws_tree tree;
-		struct ws_err err = {0};
-		assert_false(check_out(&w, &checkout, &tree, &err));
-		assert_contains(err.text, cases[i].text);
+		want(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
+		w.checkout.spec.submodules = submodules;
+		w.checkout.spec.submodule_count = 1;
+		assert_false(check_out(&w));
+		assert_contains(w.err.text, cases[i].text);
 		/* If it is not chosen, its folder stays empty and its URL is not read. */
-		checkout.spec.submodule_count = 0;
-		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+		w.checkout.spec.submodule_count = 0;
+		assert_ok(check_out(&w), w.err);
 	}
 }
 
 static const char *
-cache_of(const struct world *w, const struct ws_checkout *checkout)
+cache_of(const struct world *w)
 {
-	struct ws_digest digest = ws_digest_bytes(checkout->spec.url, strlen(checkout->spec.url));
+	const char *url = w->checkout.spec.url;
+	struct ws_digest digest = ws_digest_bytes(url, strlen(url));
 	return ws_arena_printf(w->a, "%s/git/demo-%.16s", w->store.path, digest.hex);
 }
 
 WS_TEST(a_damaged_cache_is_made_anew_or_told)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	const char *cache = cache_of(&w, &checkout);
+	want(&w, "plain/demo", "first");
+	assert_ok(check_out(&w), w.err);
+	const char *cache = cache_of(&w);
 	assert_true(ws_fs_exists(ws_path_join(a, cache, "HEAD", NULL)));
-	assert_ok(ws_fs_remove(ws_path_join(a, cache, "HEAD", NULL), &err), err);
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_ok(ws_fs_remove(ws_path_join(a, cache, "HEAD", NULL), &w.err), w.err);
+	assert_ok(check_out(&w), w.err);
 }
 
 static bool
@@ -485,40 +454,36 @@ WS_TEST(damaged_objects_are_fetched_again)
 	static const char *const ends[] = {".pack", ".idx", "config", ""};
 	for (size_t i = 0; i < WS_LEN(ends); i++) {
 		AUTO_WORLD struct world w = make_world(a);
-		struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-		struct ws_tree tree;
-		struct ws_err err = {0};
-		assert_ok(check_out(&w, &checkout, &tree, &err), err);
-		const char *cache = cache_of(&w, &checkout);
-		assert_ok(ws_fs_walk(cache, damage_one, (void *)(uintptr_t)&ends[i], &err), err);
+		want(&w, "plain/demo", "first");
+		assert_ok(check_out(&w), w.err);
+		const char *cache = cache_of(&w);
+		assert_ok(ws_fs_walk(cache, damage_one, (void *)(uintptr_t)&ends[i], &w.err), w.err);
 		if (i == 0) { /* it is kept while it cannot be downloaded again */
 			w.config.offline = true;
 			reopen(&w);
 
-			assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_IO);
+			assert_fails(check_out(&w), w.err, WS_ERR_IO);
 			assert_true(ws_fs_exists(cache));
 			w.config.offline = false;
 			reopen(&w);
 		}
-		assert_ok(check_out(&w, &checkout, &tree, &err), err);
-		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+		assert_ok(check_out(&w), w.err);
+		assert_ok(check_out(&w), w.err);
 	}
 }
 
 WS_TEST(a_cache_of_a_different_user_is_read_and_not_changed)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	const char *cache = cache_of(&w, &checkout);
+	want(&w, "plain/demo", "first");
+	assert_ok(check_out(&w), w.err);
+	const char *cache = cache_of(&w);
 	const char *mark = ws_path_join(a, cache, "mark", NULL);
-	assert_ok(ws_fs_write(mark, "", 0, 0644, &err), err);
+	assert_ok(ws_fs_write(mark, "", 0, 0644, &w.err), w.err);
 	if (chown(cache, 65534, 65534) == 0) { /* we are root */
 		w.config.offline = true;
 		reopen(&w);
-		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+		assert_ok(check_out(&w), w.err);
 	}
 	assert_true(ws_fs_exists(mark));
 }
@@ -526,30 +491,26 @@ WS_TEST(a_cache_of_a_different_user_is_read_and_not_changed)
 WS_TEST(a_cache_that_cannot_be_read_stays)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	const char *cache = cache_of(&w, &checkout);
+	want(&w, "plain/demo", "first");
+	assert_ok(check_out(&w), w.err);
+	const char *cache = cache_of(&w);
 	struct rlimit before = ws_test_open_no_more();
-	assert_null(ws_git_repo_open(w.git, cache, a, &err));
+	assert_null(ws_git_repo_open(w.git, cache, a, &w.err));
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	assert_contains(err.text, "cannot open the git repository");
+	assert_contains(w.err.text, "cannot open the git repository");
 	assert_true(ws_fs_exists(ws_path_join(a, cache, "HEAD", NULL)));
 }
 
 WS_TEST(local_repositories_only_when_allowed)
 {
 	AUTO_WORLD struct world w = make_world(a);
-	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
-	checkout.spec.url = ws_arena_printf(a, "file://%s/demo.git", w.s.dir);
-	struct ws_tree tree;
-	struct ws_err err = {0};
-	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);
+	want(&w, "plain/demo", "first");
+	w.checkout.spec.url = ws_arena_printf(a, "file://%s/demo.git", w.s.dir);
+	assert_fails(check_out(&w), w.err, WS_ERR_CONFIG);
 	w.config.files = true;
 	reopen(&w);
-	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	assert_non_null(ws_tree_lookup(&tree, "a.c"));
+	assert_ok(check_out(&w), w.err);
+	assert_non_null(ws_tree_lookup(&w.tree, "a.c"));
 }
 
 WS_TEST(the_version_is_known)

@@ -145,33 +145,6 @@ cmp_pages(const void *x, const void *y)
 }
 
 static bool
-put_manifest(struct ws_publishing *p, struct ws_err *err)
-{
-	const struct ws_index_order *o = p->order;
-	WS_AUTO_BUF struct ws_buf text = {0};
-	unsigned char signature[WS_SIGNATURE_BYTES];
-	struct ws_index_manifest manifest = {
-		.snapshot = p->catalog.snapshot,
-		.created = p->now,
-		.expires =
-			o->key ? ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, p->a) : NULL,
-		.key = o->key ? ws_arena_strdup(p->a, ws_sign_key_id(o->key).hex) : NULL,
-		.count = p->target.pages.len,
-	};
-	qsort(p->target.pages.at, manifest.count, sizeof(*manifest.files), cmp_pages);
-	manifest.files = p->target.pages.at;
-	ws_table_text(&ws_index_manifest_table, &manifest, WS_JSON_PRETTY, &text);
-	if (!ws_index_folder_put(&p->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
-		return false;
-	}
-	if (!o->key) {
-		return true;
-	}
-	ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
-	return ws_index_folder_put(&p->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
-}
-
-static bool
 put_tree(struct ws_publishing *p, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -202,21 +175,42 @@ put_tree(struct ws_publishing *p, struct ws_err *err)
 		all[i] = &p->catalog.entries.at[i];
 	}
 	return put_path(p, &(struct ws_index_path){"all", all, wheels}, err)
-		&& put(p, "index.json", &text, err) && put_manifest(p, err);
+		&& put(p, "index.json", &text, err);
 }
 
 bool
 ws_index_snapshot_write(struct ws_publishing *p, struct ws_err *err)
 {
-	p->catalog.snapshot = ws_index_folder_next(&p->target, p->order->now_us);
+	const struct ws_index_order *o = p->order;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	unsigned char signature[WS_SIGNATURE_BYTES];
+	struct ws_index_manifest manifest = {.created = p->now};
+	p->catalog.snapshot = manifest.snapshot = ws_index_folder_next(&p->target, o->now_us);
 	ws_index_catalog_sort(&p->catalog);
-	if (!ws_index_folder_begin(&p->target, err) || !put_tree(p, err)
+	if (!ws_index_folder_begin(&p->target, err) || !put_tree(p, err)) {
+		return false;
+	}
+	qsort(p->target.pages.at, p->target.pages.len, sizeof(*manifest.files), cmp_pages);
+	manifest.files = p->target.pages.at;
+	manifest.count = p->target.pages.len;
+	if (o->key) {
+		manifest.expires = ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, p->a);
+		manifest.key = ws_arena_strdup(p->a, ws_sign_key_id(o->key).hex);
+	}
+	ws_table_text(&ws_index_manifest_table, &manifest, WS_JSON_PRETTY, &text);
+	if (o->key) {
+		ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
+	}
+	if ((o->key
+			&& !ws_index_folder_put(
+				&p->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err))
+		|| !put(p, WS_INDEX_MANIFEST, &text, err)
 		|| !ws_index_folder_commit(&p->target, p->catalog.snapshot, err)) {
 		return false;
 	}
 	p->outcome->changed = true;
 	p->outcome->pages = p->target.pages.len;
 	p->outcome->new_pages = p->target.new_pages;
-	p->outcome->removed = ws_index_folder_retain(&p->target, p->order->keep);
+	p->outcome->removed = ws_index_folder_retain(&p->target, o->keep);
 	return true;
 }
