@@ -209,37 +209,28 @@ can_resume(const struct fetch *f)
 		&& (has_pin(f->file) || f->partial.validator[0]);
 }
 
-/* WS_BEGIN_GO: this process has locked the partial file. */
-static enum ws_begin
-acquire(struct fetch *f, struct ws_err *err)
-{
-	struct ws_download *file = f->file;
-	if (f->partial.fd >= 0) {
-		return WS_BEGIN_GO;
-	}
-	if (has_pin(file) && ws_fs_exists(file->path)
-		&& ws_digest_file(file->path, &file->digest, &file->got_bytes, NULL)
-		&& ws_digest_is(&file->digest, file->sha256)) {
-		return WS_BEGIN_DONE;
-	}
-	enum ws_begin result = partial_open(&f->partial, file->partial, f->a, err);
-	if (result == WS_BEGIN_LATER && !f->waiting) {
-		f->waiting = true;
-		ws_events_note(f->progress.events,
-			"'%s' is being fetched by another process; waiting for it", f->request.subject);
-	}
-	return result;
-}
-
 static enum ws_begin
 begin(struct ws_request *request, struct ws_err *err)
 {
 	struct fetch *f = (struct fetch *)request;
-	enum ws_begin held = acquire(f, err);
-	if (held != WS_BEGIN_GO) {
-		return held;
+	struct ws_download *file = f->file;
+	if (f->partial.fd < 0) {
+		if (has_pin(file) && ws_fs_exists(file->path)
+			&& ws_digest_file(file->path, &file->digest, &file->got_bytes, NULL)
+			&& ws_digest_is(&file->digest, file->sha256)) {
+			return WS_BEGIN_DONE;
+		}
+		enum ws_begin opened = partial_open(&f->partial, file->partial, f->a, err);
+		if (opened == WS_BEGIN_LATER && !f->waiting) {
+			f->waiting = true;
+			ws_events_note(f->progress.events,
+				"'%s' is being fetched by another process; waiting for it", request->subject);
+		}
+		if (opened != WS_BEGIN_GO) {
+			return opened;
+		}
 	}
-	if (can_resume(f) && has_pin(f->file) && f->partial.len == f->file->size_bytes) {
+	if (can_resume(f) && has_pin(file) && f->partial.len == file->size_bytes) {
 		f->resumed = true;
 		enum ws_answer answer = finish(f, err); /* only the rename was missing */
 		if (answer != WS_ANSWER_ANEW) {
@@ -400,9 +391,8 @@ ws_download_each(struct ws_http *http, struct ws_download *files, size_t count, 
 
 struct getting {
 	struct ws_request request; /* first */
+	struct ws_get *get;
 	struct ws_buf *text;
-	size_t limit_bytes;
-	bool is_too_long;
 };
 
 static enum ws_begin
@@ -416,10 +406,10 @@ static bool
 add_text(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct getting *g = (struct getting *)request;
-	if (len > g->limit_bytes - g->text->len) {
-		g->is_too_long = true;
+	if (len > g->get->limit_bytes - g->text->len) {
+		g->get->is_too_long = true;
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is longer than %zu bytes, which is unexpected",
-			request->subject, g->limit_bytes);
+			request->subject, g->get->limit_bytes);
 	}
 	ws_buf_add(g->text, bytes, len);
 	return true;
@@ -429,7 +419,8 @@ bool
 ws_get_text(struct ws_http *http, struct ws_get *get, struct ws_arena *a, struct ws_buf *text,
 	struct ws_err *err)
 {
-	struct getting g = {.text = text, .limit_bytes = get->limit_bytes};
+	struct getting g = {.get = get, .text = text};
+	get->is_too_long = false;
 	g.request = (struct ws_request){
 		.url = get->url,
 		.subject = get->subject ? get->subject : ws_url_shown(get->url, a),
@@ -442,7 +433,6 @@ ws_get_text(struct ws_http *http, struct ws_get *get, struct ws_arena *a, struct
 	struct ws_request *const only = &g.request;
 	struct ws_batch batch = {.requests = &only, .count = 1};
 	bool ok = ws_http_run(http, &batch, err);
-	get->is_too_long = g.is_too_long;
 	get->reply = g.request.reply;
 	get->final_url = g.request.final_url;
 	return ok;

@@ -265,38 +265,6 @@ plan_parts(struct reading *g, struct ws_err *err)
 }
 
 static bool
-fetch_parts(struct reading *g, struct ws_arena *a, struct ws_err *err)
-{
-	struct ws_range_source *r = g->r;
-	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, g->part_count);
-	if (g->part_count == 0) {
-		return true;
-	}
-	for (size_t i = 0; i < g->part_count; i++) {
-		requests[i] = &g->parts[i].request;
-	}
-	struct ws_url url;
-	g->progress.from = ws_url_parse(r->url, a, &url, NULL) ? url.host : NULL;
-	ws_progress_begin(&g->progress, g->progress.total_bytes);
-	struct ws_batch batch = {
-		.requests = requests,
-		.count = g->part_count,
-		.at_once = SPANS_AT_ONCE,
-		.in_order = true,
-	};
-	bool ok = ws_http_run(r->http, &batch, err);
-	uint64_t before = r->wire_bytes;
-	for (size_t i = 0; i < g->part_count; i++) {
-		r->requests += g->parts[i].request.attempts;
-		r->wire_bytes += g->parts[i].request.wire_bytes;
-	}
-	if (ok) {
-		ws_progress_end(&g->progress, r->wire_bytes - before);
-	}
-	return ok;
-}
-
-static bool
 read_spans(
 	struct ws_byte_source *source, const struct ws_span *spans, size_t count, struct ws_err *err)
 {
@@ -308,5 +276,33 @@ read_spans(
 		.events = ws_http_events(r->http),
 		.subject = source->name,
 	};
-	return plan_parts(&g, err) && fetch_parts(&g, a, err) && give_ready(&g, count, err);
+	if (!plan_parts(&g, err)) {
+		return false;
+	}
+	if (g.part_count == 0) {
+		return give_ready(&g, count, err);
+	}
+	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, g.part_count);
+	for (size_t i = 0; i < g.part_count; i++) {
+		requests[i] = &g.parts[i].request;
+	}
+	struct ws_url url;
+	g.progress.from = ws_url_parse(r->url, a, &url, NULL) ? url.host : NULL;
+	ws_progress_begin(&g.progress, g.progress.total_bytes);
+	struct ws_batch batch = {
+		.requests = requests,
+		.count = g.part_count,
+		.at_once = SPANS_AT_ONCE,
+		.in_order = true,
+	};
+	bool ok = ws_http_run(r->http, &batch, err);
+	uint64_t before = r->wire_bytes;
+	for (size_t i = 0; i < g.part_count; i++) {
+		r->requests += g.parts[i].request.attempts;
+		r->wire_bytes += g.parts[i].request.wire_bytes;
+	}
+	if (ok) {
+		ws_progress_end(&g.progress, r->wire_bytes - before);
+	}
+	return ok && give_ready(&g, count, err);
 }

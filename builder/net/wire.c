@@ -116,15 +116,15 @@ seek_body(void *transfer, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
+/* Values that libcurl copies, and constants. */
 static void
-set_method(struct ws_transfer *t, struct ws_wire_handle *handle)
+set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
 {
-	CURL *easy = handle->easy;
 	if (t->method) {
 		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, t->method);
 		curl_easy_setopt(easy, CURLOPT_NOBODY, (long)ws_same(t->method, "HEAD"));
 	}
-	handle->reader = (struct ws_body_reader){.body = t->sends, .fd = -1};
+	t->handle->reader = (struct ws_body_reader){.body = t->sends, .fd = -1};
 	if (t->sends) {
 		curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
 		curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)t->sends->length_bytes);
@@ -136,12 +136,6 @@ set_method(struct ws_transfer *t, struct ws_wire_handle *handle)
 	if (t->signing) {
 		curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, t->signing);
 	}
-}
-
-/* Values that libcurl copies, and constants. */
-static void
-set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
-{
 	curl_easy_setopt(easy, CURLOPT_URL, t->url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
@@ -211,7 +205,6 @@ ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
 	}
 	CURL *easy = handle->easy;
 	set_up(w, t, easy);
-	set_method(t, handle);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, handle->headers);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->fault);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);

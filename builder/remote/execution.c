@@ -725,14 +725,11 @@ ask_host(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf
 {
 	struct ws_execution *x = ((struct farm_hosts *)self)->x;
 	const struct ws_farm_workers_query probe = {
+		.config = &x->config,
 		.rpc = x->rpc,
 		.cache = x->cache,
 		.actions = &x->actions,
-		.instance = x->config.instance,
 		.platform = self,
-		.store = x->config.store,
-		.events = x->config.events,
-		.stop = x->config.stop,
 		.has_warned = &x->has_warned,
 	};
 	WS_AUTO_BUF struct ws_buf all = {0};

@@ -50,14 +50,14 @@ run_query(const struct ws_farm_workers_query *p, struct ws_operation *op,
 		struct ws_item helper = p->actions->trees.items.at[0];
 		if (!ws_cache_put_all(p->cache, &helper, 1, farm, err)
 			|| !ws_cache_put_all(p->cache, own->items.at, own->items.len, farm, err)) {
-			return ws_stop_asked(p->stop) ? ws_stop_err(p->stop, err) : false;
+			return ws_stop_asked(p->config->stop) ? ws_stop_err(p->config->stop, err) : false;
 		}
 		ws_operation_prepare(op);
 		ws_rpc_start(p->rpc, &op->call);
-		while (!op->call.ended && !ws_stop_asked(p->stop)) {
+		while (!op->call.ended && !ws_stop_asked(p->config->stop)) {
 			ws_rpc_turn(p->rpc, TURN_MS);
 			if (!*p->has_warned && ws_operation_waits_long(op, ws_clock_ms())) {
-				ws_farm_warn_queued(p->events, farm);
+				ws_farm_warn_queued(p->config->events, farm);
 				*p->has_warned = true;
 			}
 		}
@@ -66,11 +66,11 @@ run_query(const struct ws_farm_workers_query *p, struct ws_operation *op,
 			cancel_query(p, op);
 		}
 		if (stopped) {
-			return ws_stop_err(p->stop, err);
+			return ws_stop_err(p->config->stop, err);
 		}
 		end = ws_operation_read_end(op, own->a, response);
 		int64_t until_ms = ws_clock_ms() + (end == WS_OPERATION_AGAIN ? op->pause_ms : 0);
-		while (ws_clock_ms() < until_ms && !ws_stop_asked(p->stop)) {
+		while (ws_clock_ms() < until_ms && !ws_stop_asked(p->config->stop)) {
 			nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 1000L * 1000}, NULL);
 		}
 	} while (end == WS_OPERATION_AGAIN || end == WS_OPERATION_MISSING);
@@ -88,7 +88,7 @@ fetch_answers(const struct ws_farm_workers_query *p, const Reapi__ActionResult *
 	size_t count = told ? 2 : 1;
 	bool there = true;
 	if (!ws_scratch_make(
-			ws_path_join(a, p->store->path, "partial", NULL), "probe-", a, &scratch, err)) {
+			ws_path_join(a, p->config->store->path, "partial", NULL), "probe-", a, &scratch, err)) {
 		return false;
 	}
 	*ws_vec_push(&items, a) = (struct ws_item){0}; /* index 0 is unused (worker_result.h) */
@@ -97,7 +97,7 @@ fetch_answers(const struct ws_farm_workers_query *p, const Reapi__ActionResult *
 	}
 	size_t errors = ws_worker_result_add_stderr(result, scratch.path, a, &items);
 	if (!p->cache->get_files(p->cache, items.at + 1, items.len - 1)) {
-		return ws_stop_err(p->stop, err);
+		return ws_stop_err(p->config->stop, err);
 	}
 	if (!there) {
 		return ws_err_set(err, WS_ERR_BUILD, "wheelsmith-exec exited with %d: %s",
@@ -126,7 +126,7 @@ ws_farm_workers_query(const struct ws_farm_workers_query *p, const struct ws_buf
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_directories own = {.a = a};
-	struct ws_operation op = {.instance = p->instance, .skip_cache = true};
+	struct ws_operation op = {.instance = p->config->instance, .skip_cache = true};
 	Reapi__ExecuteResponse *response;
 	ws_remote_action_probe(p->actions, told, names, &own, &op.action);
 	op.call.deadline_ms = told ? 0 : ABOUT_NAMES_MS;

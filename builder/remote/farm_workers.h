@@ -8,18 +8,16 @@
 #define WS_REMOTE_FARM_WORKERS_H
 
 #include "engine/worker_files.h"
+#include "remote/execution.h"
 #include "remote/remote_action.h"
 
 /** All borrowed. */
 struct ws_farm_workers_query {
+	const struct ws_execution_config *config;
 	struct ws_rpc *rpc;
 	struct ws_remote_cache *cache;
 	const struct ws_remote_actions *actions;
-	const char *instance;
 	struct ws_worker_files *platform;
-	const struct ws_store *store;
-	const struct ws_events *events;
-	struct ws_stop *stop;
 	bool *has_warned; /**< ws_farm_warn_queued was called */
 };
 

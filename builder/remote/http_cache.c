@@ -50,24 +50,6 @@ prepare_request(struct http_cache *h, struct exchange *x, struct ws_item *item, 
 	};
 }
 
-static void
-set_state(const struct http_cache *h, struct exchange *x)
-{
-	struct ws_item *item = x->item;
-	unsigned status = x->request.reply.status;
-	if (x->wrong) {
-		item->came = WS_CAME_WRONG;
-	} else if (x->failure.kind == WS_ERR_NONE) {
-		item->came = WS_CAME_WHOLE;
-	} else if (!x->request.sends && (status == 404 || status == 410)) {
-		item->came = WS_CAME_NOT;
-	} else {
-		item->came = ws_http_is_silent(h->http, h->server->config.endpoint) ? WS_CAME_SILENT
-																			: WS_CAME_REFUSED;
-		ws_item_set(item, item->came, "%s", x->failure.text);
-	}
-}
-
 static bool
 run_requests(struct http_cache *h, struct exchange *all, size_t count, struct ws_arena *a)
 {
@@ -80,7 +62,18 @@ run_requests(struct http_cache *h, struct exchange *all, size_t count, struct ws
 		.requests = requests, .count = count, .at_once = AT_ONCE, .each = true};
 	bool ran = ws_http_run(h->http, &batch, &err);
 	for (size_t i = 0; i < count && ran; i++) {
-		set_state(h, &all[i]);
+		struct ws_item *item = all[i].item;
+		unsigned status = all[i].request.reply.status;
+		if (all[i].wrong) {
+			item->came = WS_CAME_WRONG;
+		} else if (all[i].failure.kind == WS_ERR_NONE) {
+			item->came = WS_CAME_WHOLE;
+		} else if (!all[i].request.sends && (status == 404 || status == 410)) {
+			item->came = WS_CAME_NOT;
+		} else {
+			bool silent = ws_http_is_silent(h->http, h->server->config.endpoint);
+			ws_item_set(item, silent ? WS_CAME_SILENT : WS_CAME_REFUSED, "%s", all[i].failure.text);
+		}
 	}
 	return ran;
 }

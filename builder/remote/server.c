@@ -40,29 +40,6 @@ read_headers(struct ws_server *s, const struct ws_url *url, struct ws_arena *a, 
 	return true;
 }
 
-static void
-fill_channel(struct ws_server *s, const struct ws_url *url)
-{
-	const struct ws_server_config *c = &s->config;
-	bool loopback = ws_host_is_loopback(ws_str_of(url->host));
-	s->rpc.headers = s->headers;
-	s->rpc.header_count = s->header_count;
-	s->rpc.channel = (struct ws_channel_config){
-		.tls = url->is_https,
-		.ca_path = c->ca_path,
-		.cert_path = c->certificate,
-		.key_path = c->certificate_key,
-		.stop = c->stop,
-		.peer = {.host = url->host,
-			.port = strrchr(url->origin, ':') + 1,
-			.proxy = loopback && !url->is_https ? ""
-				: !url->is_https                ? NULL
-				: c->https_proxy                ? c->https_proxy
-												: "",
-			.connect_ms = CONNECT_MS},
-	};
-}
-
 struct ws_server *
 ws_server_open(const struct ws_server_config *config, struct ws_arena *a, struct ws_err *err)
 {
@@ -83,9 +60,23 @@ ws_server_open(const struct ws_server_config *config, struct ws_arena *a, struct
 	if (!ws_url_parse(web, a, &url, err) || !read_headers(s, &url, a, err)) {
 		return NULL;
 	}
-	if (s->is_grpc) {
-		fill_channel(s, &url);
-	}
+	bool loopback = ws_host_is_loopback(ws_str_of(url.host));
+	s->rpc.headers = s->headers;
+	s->rpc.header_count = s->header_count;
+	s->rpc.channel = (struct ws_channel_config){
+		.tls = url.is_https,
+		.ca_path = config->ca_path,
+		.cert_path = config->certificate,
+		.key_path = config->certificate_key,
+		.stop = config->stop,
+		.peer = {.host = url.host,
+			.port = strrchr(url.origin, ':') + 1,
+			.proxy = loopback && !url.is_https ? ""
+				: !url.is_https                ? NULL
+				: config->https_proxy          ? config->https_proxy
+											   : "",
+			.connect_ms = CONNECT_MS},
+	};
 	return s;
 }
 

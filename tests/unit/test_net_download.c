@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+static struct ws_err err;
+
 WS_TEST(a_file_comes_whole)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
@@ -27,7 +29,6 @@ WS_TEST(a_wrong_digest_names_both)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download file = ws_downloads_file(&w, "~wrong");
-	struct ws_err err;
 	assert_fails(ws_download_all(w.http, &file, 1, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, w.digest.hex);
 	assert_contains(err.text, file.digest.hex);
@@ -47,7 +48,6 @@ WS_TEST(a_wrong_length_is_refused_before_it_comes)
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download file = ws_downloads_file(&w, "~late=1");
 	file.size_bytes = WS_DOWNLOADS_SIZE - 1;
-	struct ws_err err;
 	assert_fails(ws_download_all(w.http, &file, 1, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "has 200000 bytes at 'http://127.0.0.1");
 	assert_contains(err.text, "where 199999 are expected");
@@ -67,7 +67,6 @@ WS_TEST(each_by_itself_as_many_come_as_can)
 	static const char *const faults[] = {"~status=404", "~wrong", "~late=1", "~cut=9"};
 	static const unsigned statuses[] = {404, 200, 200, 206};
 	struct ws_download files[WS_LEN(faults)];
-	struct ws_err err = {0};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
 		files[i] = ws_downloads_file(&w, faults[i]);
 		files[i].path = ws_arena_printf(a, "%s%zu", w.path, i);
@@ -90,7 +89,6 @@ WS_TEST(a_malformed_url_fails_alone)
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download files[] = {
 		ws_downloads_file(&w, "~late=1"), ws_downloads_file(&w, "~late=1")};
-	struct ws_err err;
 	files[0].url = "http://h:99999/x.whl";
 	files[0].path = ws_arena_printf(a, "%s0", w.path);
 	files[0].partial = ws_arena_printf(a, "%s0", w.partial);
@@ -103,7 +101,6 @@ WS_TEST(an_encoding_is_refused)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download file = ws_downloads_file(&w, "~gzip");
-	struct ws_err err;
 	file.size_bytes = 0;
 	assert_fails(ws_download_all(w.http, &file, 1, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "with an unexpected Content-Encoding 'gzip'");
@@ -120,7 +117,6 @@ WS_TEST(without_a_pin_the_digest_is_reported)
 	struct ws_download file = ws_downloads_file(&w, "~cut=5000:1");
 	file.sha256 = NULL;
 	file.size_bytes = 0;
-	struct ws_err err;
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=5000-\""), 1);
@@ -139,7 +135,6 @@ WS_TEST(a_present_file_is_not_fetched)
 	config.offline = true;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
 	struct ws_download file = ws_downloads_file(&w, "~late=1");
-	struct ws_err err;
 	assert_ok(ws_download_all(http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	ws_fs_remove(w.path, NULL);
@@ -158,7 +153,6 @@ WS_TEST(many_files_come_together)
 		files[i].path = ws_arena_printf(a, "%s.%d", w.path, i);
 		files[i].partial = ws_arena_printf(a, "%s.%d", w.partial, i);
 	}
-	struct ws_err err;
 	assert_ok(ws_download_all(w.http, files, MANY, &err), err);
 	for (int i = 0; i < MANY; i++) {
 		assert_string_equal(files[i].digest.hex, w.digest.hex);
@@ -178,7 +172,6 @@ WS_TEST(a_full_disk_is_this_hosts_fault)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
 	struct ws_download file = ws_downloads_file(&w, "~late=1");
-	struct ws_err err;
 	bool ok = ws_download_all(w.http, &file, 1, &err);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_fails(ok, err, WS_ERR_IO);
@@ -207,7 +200,6 @@ WS_TEST(two_processes_fetch_once)
 	char byte;
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	struct ws_download file = ws_downloads_file(&w, "~late=1");
-	struct ws_err err;
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	assert_int_equal(ws_served_count(&w.s, ""), 0);
@@ -250,7 +242,6 @@ WS_TEST(events_tell_the_way)
 	config.events = &events;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
 	struct ws_download file = ws_downloads_file(&w, "~slow=400000");
-	struct ws_err err;
 	assert_ok(ws_download_all(http, &file, 1, &err), err);
 	assert_int_equal(counter.started, 1);
 	assert_int_equal(counter.done, 1);
@@ -264,7 +255,6 @@ WS_TEST(a_folder_that_is_not_there_is_an_error_of_this_host)
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download file = ws_downloads_file(&w, "~late=1");
 	file.partial = "/nonexistent/partial";
-	struct ws_err err;
 	assert_fails(ws_download_all(w.http, &file, 1, &err), err, WS_ERR_IO);
 	assert_contains(err.text, "/nonexistent/partial");
 }

@@ -5,6 +5,8 @@
 #include "download_world.h"
 #include "sys/clock.h"
 
+static struct ws_err err;
+
 WS_TEST(a_cut_is_resumed_where_it_was)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
@@ -40,7 +42,6 @@ WS_TEST(bytes_of_an_earlier_run_are_used)
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	ws_downloads_leave(&w, w.bytes, 123456, ws_downloads_etag(&w));
 	struct ws_download file = ws_downloads_file(&w, "~late=1");
-	struct ws_err err;
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	assert_int_equal(file.wire_bytes, WS_DOWNLOADS_SIZE - 123456);
@@ -86,7 +87,6 @@ WS_TEST(a_server_that_ignores_conditions_is_seen_through)
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
 	struct ws_download file = ws_downloads_file(&w, "~noif,etag=once,cut=5000:1");
 	file.sha256 = NULL;
-	struct ws_err err;
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	ws_downloads_assert_landed(&w, &file);
 	assert_int_equal(ws_served_count(&w.s, "\"status\": 206"), 1);
@@ -112,7 +112,6 @@ WS_TEST(the_first_failure_ends_all_and_keeps_what_came)
 		ws_downloads_file(&w, "~slow=200000"), ws_downloads_file(&w, "~late=300,status=404")};
 	files[1].path = ws_arena_printf(a, "%s.1", w.path);
 	files[1].partial = ws_arena_printf(a, "%s.1", w.partial);
-	struct ws_err err;
 	assert_fails(ws_download_all(w.http, files, 2, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "(404)");
 	struct stat status;
@@ -130,7 +129,6 @@ WS_TEST(a_stop_keeps_what_came)
 	config.stop = &stop;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
 	struct ws_download file = ws_downloads_file(&w, "~slow=200000");
-	struct ws_err err;
 	assert_fails(ws_download_all(http, &file, 1, &err), err, WS_ERR_STOPPED);
 	assert_true(file.wire_bytes > 10000 && file.wire_bytes < WS_DOWNLOADS_SIZE);
 	uint64_t before = file.wire_bytes;
@@ -153,7 +151,6 @@ WS_TEST(progress_forgives_failures)
 	file.url = ws_served_url(&w.s, "/~cut=2097152/large");
 	file.sha256 = digest.hex;
 	file.size_bytes = size;
-	struct ws_err err;
 	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
 	assert_int_equal(ws_served_count(&w.s, "large"), 6);
 }

@@ -7,6 +7,8 @@
 #include "net/index.h"
 #include "served.h"
 
+static struct ws_err err;
+
 struct world {
 	struct ws_served s;
 	struct ws_http *http;
@@ -57,7 +59,6 @@ WS_TEST(both_forms_give_the_same)
 	static const char *const forms[] = {"/~json", "/~html"};
 	for (size_t i = 0; i < WS_LEN(forms); i++) {
 		struct ws_index_list list = list_of(&w, forms[i], NULL, false);
-		struct ws_err err;
 		const struct ws_index_file *file = ws_index_find(
 			w.index, &list, "Demo_X", "demo_x-1.0+cu.12.4-py3-none-any.whl", w.digest.hex, &err);
 		assert_ok(file, err);
@@ -77,7 +78,6 @@ WS_TEST(a_page_is_asked_for_once)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_index_list list = list_of(&w, "", NULL, false);
-	struct ws_err err;
 	const struct ws_index_page *page;
 	for (int i = 0; i < 3; i++) {
 		assert_ok(ws_index_page(w.index, list.urls[0], i ? "demo.x" : "demo-x", &page, &err), err);
@@ -96,7 +96,6 @@ WS_TEST(absent_goes_on_and_broken_stops)
 		"/~status=500", "/~status=401", "/~type=text%2Fplain", "/~cut=9"};
 	const struct ws_index_page **pages;
 	size_t count;
-	struct ws_err err = {0};
 	for (size_t i = 0; i < WS_LEN(absent); i++) {
 		struct ws_index_list list = list_of(&w, absent[i], "", false);
 		assert_ok(ws_index_pages(w.index, &list, "demo-x", &pages, &count, &err), err);
@@ -118,7 +117,6 @@ WS_TEST(an_index_that_denies_a_login_ends_the_search)
 	static const char netrc[] = "machine localhost login me password secret\n";
 	const struct ws_index_page **pages;
 	size_t count;
-	struct ws_err err = {0};
 	struct ws_http_config config = ws_served_config();
 	config.netrc_path = ws_path_join(a, ws_test_dir(a), "netrc", NULL);
 	assert_ok(ws_fs_write(config.netrc_path, netrc, strlen(netrc), 0600, &err), err);
@@ -145,7 +143,6 @@ WS_TEST(the_first_index_wins_unless_all_are_wanted)
 	AUTO_WORLD struct world w = make_world(a);
 	const struct ws_index_page **pages;
 	size_t count;
-	struct ws_err err;
 	struct ws_index_list list = list_of(&w, "/~html", "/~json", false);
 	assert_ok(ws_index_pages(w.index, &list, "demo-x", &pages, &count, &err), err);
 	assert_int_equal(count, 1);
@@ -169,7 +166,6 @@ WS_TEST(wheels_of_a_version)
 		struct ws_version version;
 		const struct ws_index_wheel *wheels;
 		size_t count;
-		struct ws_err err;
 		assert_true(ws_version_parse(cases[i].version, a, &version));
 		assert_ok(ws_index_wheels(w.index, &list, "demo-x", &version, &wheels, &count, &err), err);
 		if (count != cases[i].count) {
@@ -182,7 +178,6 @@ WS_TEST(a_pinned_file_is_found_on_whatever_index_has_it)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	/* The first index lists a file of that name with other bytes. */
-	struct ws_err err;
 	const char *page = "<a href='/f/demo_x-1.0+cu.12.4-py3-none-any.whl#sha256="
 					   "00000000000000000000000000000000000000000000000000000000000000ff'>x</a>";
 	const char *other = ws_path_join(a, w.s.dir, "other/demo-x/index.html", NULL);
@@ -210,7 +205,6 @@ WS_TEST(a_missing_file_is_reported_with_the_found_ones)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	struct ws_index_list list = list_of(&w, "", "/~html", false);
-	struct ws_err err;
 	assert_null(ws_index_find(w.index, &list, "demo-x", "demo_x-1.0.2-py3-none-any.whl", "", &err));
 	assert_contains(err.text, "no index has 'demo_x-1.0.2-py3-none-any.whl'");
 	assert_contains(err.cure, "it has 'demo_x-1.0.1-py3-none-any.whl'");
@@ -234,7 +228,6 @@ WS_TEST(a_large_page_is_asked_for_in_html)
 		ws_served_put(&w.s, long_name, 1);
 	}
 	struct ws_index_list list = list_of(&w, "", NULL, false);
-	struct ws_err err;
 	const struct ws_index_page *page;
 	assert_ok(ws_index_page(w.index, list.urls[0], "large", &page, &err), err);
 	assert_int_equal(page->count, 300);
@@ -255,7 +248,6 @@ WS_TEST(a_login_of_the_index_serves_for_its_files)
 	const char *url =
 		ws_arena_printf(a, "http://me:secret@127.0.0.1:%u/~auth=me:secret/simple", w.s.port);
 	struct ws_index_list list = {&url, 1, false};
-	struct ws_err err;
 	const struct ws_index_file *file =
 		ws_index_find(w.index, &list, "demo-x", "demo_x-1.0.tar.gz", NULL, &err);
 	assert_ok(file, err);

@@ -10,34 +10,7 @@
 
 static const char *const outputs[] = {"unit.o"};
 
-/* A result of three files, of which only sizes matter. */
-struct result {
-	Reapi__ActionResult message;
-	Reapi__OutputFile files[3];
-	Reapi__Digest digests[3];
-	Reapi__OutputFile *list[3];
-};
-
 static char hash[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-
-static void
-make_result(struct result *r, int64_t report, int64_t log, int64_t output)
-{
-	static char paths[][16] = {WS_REMOTE_REPORT, WS_REMOTE_LOG, WS_REMOTE_WORK "/unit.o"};
-	const int64_t sizes[] = {report, log, output};
-	reapi__action_result__init(&r->message);
-	for (size_t i = 0; i < WS_LEN(r->list); i++) {
-		reapi__digest__init(&r->digests[i]);
-		r->digests[i].hash = hash;
-		r->digests[i].size_bytes = sizes[i];
-		reapi__output_file__init(&r->files[i]);
-		r->files[i].path = paths[i];
-		r->files[i].digest = &r->digests[i];
-		r->list[i] = &r->files[i];
-	}
-	r->message.output_files = r->list;
-	r->message.n_output_files = WS_LEN(r->list);
-}
 
 static enum ws_log_says
 says(const char *end)
@@ -45,8 +18,12 @@ says(const char *end)
 	return strstr(end, "Killed") ? WS_LOG_SAYS_KILLED : WS_LOG_SAYS_NOTHING;
 }
 
-/* A job in a store of its own. */
+/* A job in a store of its own, and its result: three files, of which only sizes matter. */
 struct world {
+	Reapi__ActionResult result;
+	Reapi__OutputFile result_files[3];
+	Reapi__Digest digests[3];
+	Reapi__OutputFile *list[3];
 	struct ws_store store;
 	struct ws_action action;
 	struct ws_job job;
@@ -74,10 +51,34 @@ open_world(struct ws_arena *a)
 }
 
 static void
-list(struct world *w, const struct result *r, struct ws_arena *a)
+close_world(struct world *const *w)
 {
+	ws_store_close(&(*w)->store);
+}
+
+#define AUTO_WORLD __attribute__((cleanup(close_world)))
+
+/* The farm reports files of these sizes. */
+static void
+list(struct world *w, int64_t report, int64_t log, int64_t output)
+{
+	static char paths[][16] = {WS_REMOTE_REPORT, WS_REMOTE_LOG, WS_REMOTE_WORK "/unit.o"};
+	const int64_t sizes[] = {report, log, output};
+	reapi__action_result__init(&w->result);
+	for (size_t i = 0; i < WS_LEN(w->list); i++) {
+		reapi__digest__init(&w->digests[i]);
+		w->digests[i].hash = hash;
+		w->digests[i].size_bytes = sizes[i];
+		reapi__output_file__init(&w->result_files[i]);
+		w->result_files[i].path = paths[i];
+		w->result_files[i].digest = &w->digests[i];
+		w->list[i] = &w->result_files[i];
+	}
+	w->result.output_files = w->list;
+	w->result.n_output_files = WS_LEN(w->list);
 	w->files = (struct ws_worker_result){.order = hash};
-	ws_worker_result_list_files(&r->message, &w->job, ws_test_dir(a), a, &w->items, &w->files);
+	ws_worker_result_list_files(
+		&w->result, &w->job, ws_test_dir(w->job.a), w->job.a, &w->items, &w->files);
 }
 
 static enum ws_worker_result_state
@@ -108,49 +109,39 @@ bring_report(struct world *w, int code)
 
 WS_TEST(sizes_that_a_worker_names_have_an_end)
 {
-	struct world *w = open_world(a);
-	struct result r;
-	make_result(&r, 1000, 1 * GIB, 9000 * GIB);
-	list(w, &r, a);
+	AUTO_WORLD struct world *w = open_world(a);
+	list(w, 1000, 1 * GIB, 9000 * GIB);
 	assert_int_equal(w->items.len, 2); /* the report, behind the unused first entry */
 	bring_report(w, 0);
 	assert_int_equal(take(w), WS_WORKER_RESULT_WRONG);
 	assert_string_equal(
 		w->err.text, "'unit.cpp' failed: its output 'unit.o' has more than 8 GiB on the worker");
 	ws_store_close(&w->store);
-
 	w = open_world(a);
-	make_result(&r, 1 * GIB, 0, 1000);
-	list(w, &r, a);
+	list(w, 1 * GIB, 0, 1000);
 	assert_int_equal(w->files.report, 0);
 	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
-	ws_store_close(&w->store);
 }
 
 WS_TEST(a_long_log_is_read_at_its_end)
 {
-	struct world *w = open_world(a);
-	struct result r;
+	AUTO_WORLD struct world *w = open_world(a);
 	WS_AUTO_BUF struct ws_buf log = {0};
 	while (log.len < (size_t)20 << 20) {
 		ws_buf_puts(&log, "a warning of no consequence, again and again\n");
 	}
 	ws_buf_puts(&log, "\nKilled\n");
-	make_result(&r, 1000, (int64_t)log.len, 1000);
-	list(w, &r, a);
+	list(w, 1000, (int64_t)log.len, 1000);
 	bring_report(w, 1);
 	bring(w, w->files.log, &log);
 	assert_int_equal(take(w), WS_WORKER_RESULT_WHOLE);
 	assert_int_equal(w->done.says, WS_LOG_SAYS_KILLED);
-	ws_store_close(&w->store);
 }
 
 WS_TEST(a_full_disk_here_is_not_the_workers_fault)
 {
-	struct world *w = open_world(a);
-	struct result r;
-	make_result(&r, 1000, 0, 1000);
-	list(w, &r, a);
+	AUTO_WORLD struct world *w = open_world(a);
+	list(w, 1000, 0, 1000);
 	bring_report(w, 0);
 	struct ws_item *item = &w->items.at[w->files.outputs[0]];
 	ws_item_set(item, WS_CAME_REFUSED, "cannot write '%s': No space left on device", item->path);
@@ -158,15 +149,12 @@ WS_TEST(a_full_disk_here_is_not_the_workers_fault)
 	assert_int_equal(take(w), WS_WORKER_RESULT_WRONG);
 	assert_int_equal(w->err.kind, WS_ERR_IO);
 	assert_contains(w->err.text, "No space left on device");
-	ws_store_close(&w->store);
 }
 
 WS_TEST(a_report_is_about_this_command_and_these_files)
 {
-	struct world *w = open_world(a);
-	struct result r;
-	make_result(&r, 1000, 0, 1000);
-	list(w, &r, a);
+	AUTO_WORLD struct world *w = open_world(a);
+	list(w, 1000, 0, 1000);
 	bring_report(w, 0);
 	w->files.order = "another";
 	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
@@ -183,17 +171,14 @@ WS_TEST(a_report_is_about_this_command_and_these_files)
 	assert_int_equal(take(w), WS_WORKER_RESULT_NOT_RUN);
 	assert_string_equal(
 		w->err.text, "'unit.cpp': the worker's digest of 'unit.o' does not match the file");
-	ws_store_close(&w->store);
 }
 
 /* A farm keeps such a result like any other: it must not come back in each later run. */
 WS_TEST(a_cached_result_of_a_header_that_changed_is_made_anew)
 {
-	struct world *w = open_world(a);
-	struct result r;
+	AUTO_WORLD struct world *w = open_world(a);
 	WS_AUTO_BUF struct ws_buf bytes = {0};
-	make_result(&r, 1000, 0, 1000);
-	list(w, &r, a);
+	list(w, 1000, 0, 1000);
 	w->changed = "/usr/include/x.h";
 	bring_report(w, 0);
 	ws_buf_puts(&bytes, "its outputs");
@@ -206,7 +191,6 @@ WS_TEST(a_cached_result_of_a_header_that_changed_is_made_anew)
 	w->files.may_run_again = false;
 	assert_int_equal(take(w), WS_WORKER_RESULT_WHOLE);
 	assert_string_equal(w->done.changed, "/usr/include/x.h");
-	ws_store_close(&w->store);
 }
 
 /* ---- what is asked of a worker ---- */
@@ -231,7 +215,7 @@ timeout_of(struct world *w, struct ws_remote_actions *all, uint64_t deadline_ms,
 WS_TEST(the_time_limit_of_a_job_is_in_its_action)
 {
 	static const char *const none[] = {NULL};
-	struct world *w = open_world(a);
+	AUTO_WORLD struct world *w = open_world(a);
 	struct ws_remote_actions all = {.store = &w->store};
 	w->action.tool = (struct ws_tool){"g++", "/usr/bin/g++", "f00d"};
 	w->action.argv = w->action.env = none;
@@ -246,14 +230,13 @@ WS_TEST(the_time_limit_of_a_job_is_in_its_action)
 	assert_int_equal(timeout_of(w, &all, (uint64_t)60 * 60 * 1000, a), 3600);
 	assert_int_equal(timeout_of(w, &all, (uint64_t)300 * 60 * 1000, a), 3600);
 	assert_int_equal(timeout_of(w, &all, (uint64_t)310 * 60 * 1000, a), 7200);
-	ws_store_close(&w->store);
 }
 
 WS_TEST(properties_are_sorted_by_name_then_by_value)
 {
 	static const char *const properties[] = {"pool=b", "a-b=1", "a=2", "a=10", "pool=b"};
 	static const char *const wanted[] = {"a=10", "a=2", "a-b=1", "pool=b"};
-	struct world *w = open_world(a);
+	AUTO_WORLD struct world *w = open_world(a);
 	struct ws_remote_actions all = {
 		.store = &w->store, .properties = properties, .property_count = WS_LEN(properties)};
 	struct ws_directories own = {.a = a};
@@ -275,5 +258,4 @@ WS_TEST(properties_are_sorted_by_name_then_by_value)
 			ws_arena_printf(a, "%s=%s", property->name, property->value), wanted[i]);
 	}
 	reapi__action__free_unpacked((Reapi__Action *)(uintptr_t)action, NULL);
-	ws_store_close(&w->store);
 }
