@@ -9,6 +9,8 @@
 #define TICK_MS 100  /* resolution of stalls and stops */
 #define LATER_MS 250 /* pause of a request that another process serves */
 #define LONGEST_PAUSE_MS 30000
+#define LONGEST_WAIT_S 120 /* of a Retry-After */
+#define MOST_REDIRECTS 10
 #define MOST_RESTARTS 3           /* a file that changes more often is given up */
 #define PROGRESS_BYTES (1u << 20) /* after this much progress earlier failures do not count */
 #define REFUSAL_BYTES (4u << 10)
@@ -41,7 +43,6 @@ struct exchange {
 	size_t number; /* in the batch */
 	enum state state;
 	struct ws_url hop; /* the current URL, after redirects */
-	char range[64], if_range[224];
 	const char *headers[3 + WS_REQUEST_HEADERS];
 	enum ws_answer answer; /* of head() */
 	bool failed;           /* a callback has set the error */
@@ -87,8 +88,6 @@ ws_http_open(const struct ws_http_config *config, struct ws_err *err)
 	c->stall_bytes = c->stall_bytes ? c->stall_bytes : 30u << 10;
 	c->retries = c->retries ? c->retries : 4;
 	c->pause_ms = c->pause_ms ? c->pause_ms : 500;
-	c->longest_wait_s = c->longest_wait_s ? c->longest_wait_s : 120;
-	c->redirects = c->redirects ? c->redirects : 10;
 	if (!(http->wire = ws_wire_open(c->ca_path, c->netrc_path, c->first_byte_ms, err))) {
 		free(http);
 		return NULL;
@@ -149,7 +148,7 @@ on_head(struct ws_transfer *t)
 {
 	struct exchange *x = (struct exchange *)t;
 	x->window_ms = ws_clock_ms();
-	bool wanted = ws_reply_is_good(&t->reply) || (t->reply.status == 416 && x->range[0]);
+	bool wanted = ws_reply_is_good(&t->reply) || (t->reply.status == 416 && x->request->range[0]);
 	if (!wanted || !x->request->head) {
 		return true;
 	}
@@ -194,14 +193,13 @@ write_headers(struct exchange *x)
 	if (request->accept) {
 		x->headers[t->header_count++] = ws_arena_printf(x->run->a, "Accept: %s", request->accept);
 	}
-	x->range[0] = '\0';
 	if (request->range[0]) {
-		snprintf(x->range, sizeof(x->range), "Range: bytes=%s", request->range);
-		x->headers[t->header_count++] = x->range;
+		x->headers[t->header_count++] =
+			ws_arena_printf(x->run->a, "Range: bytes=%s", request->range);
 	}
 	if (request->range[0] && request->if_range[0]) {
-		snprintf(x->if_range, sizeof(x->if_range), "If-Range: %s", request->if_range);
-		x->headers[t->header_count++] = x->if_range;
+		x->headers[t->header_count++] =
+			ws_arena_printf(x->run->a, "If-Range: %s", request->if_range);
 	}
 }
 
@@ -353,7 +351,7 @@ retry(struct exchange *x)
 	uint64_t asked_ms = (uint64_t)x->transfer.reply.retry_after_s * 1000;
 	x->failures++;
 	if (x->request->once || x->failures > config->retries
-		|| asked_ms > (uint64_t)config->longest_wait_s * 1000) {
+		|| asked_ms > (uint64_t)LONGEST_WAIT_S * 1000) {
 		give_up(x);
 		return;
 	}
@@ -390,7 +388,7 @@ follow_redirect(struct exchange *x)
 	struct run *run = x->run;
 	struct ws_url next;
 	const char *verb = ws_request_is_sending(x->request) ? "upload" : "fetch";
-	if (++x->redirects > run->http->config.redirects) {
+	if (++x->redirects > MOST_REDIRECTS) {
 		return ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects too often", verb,
 			subject_of(x), x->hop.host);
 	}

@@ -1,11 +1,11 @@
 /**
  * http.h - a session of HTTP requests, with retries, redirects, time limits and logins
  *
- * Repeats requests after broken connections, 408, 429 and 5xx, with pauses. Follows redirects, but
- * never from https to http, and sends a login only to its own host. Gives up on stalled transfers
- * and stops when the run is to stop. Files and small texts: download.h; parts of files:
- * range_source.h. Logins come from the URL or from netrc and are in no message; a login of a URL
- * serves all later requests to the same scheme, host and port.
+ * Repeats requests after broken connections, 408, 429 and 5xx, with pauses; a Retry-After above two
+ * minutes is an error. Follows ten redirects, but never from https to http, and sends a login only
+ * to its own host. Gives up on stalled transfers and stops when the run is to stop. Files and small
+ * texts: download.h; parts of files: range_source.h. Logins come from the URL or from netrc and are
+ * in no message; a login of a URL serves all later requests to the same scheme, host and port.
  *
  * Redirects are followed here and not by libcurl, which up to 8.11 may send a login of netrc to the
  * next host (CVE-2024-11053, CVE-2025-0167) and does not know our logins of that host.
@@ -24,17 +24,15 @@ struct ws_http;
 
 /** Zero selects the default. Texts are copied; stop and events are borrowed. */
 struct ws_http_config {
-	const char *ca_path;     /**< certificates to trust, file or folder; see index_config.h */
-	const char *netrc_path;  /**< NULL: ~/.netrc */
-	bool offline;            /**< every request fails with the name of the missing file */
-	unsigned at_once;        /**< concurrent requests of a batch; 6 */
-	unsigned first_byte_ms;  /**< from the start to the first byte of the reply; 60 000 */
-	unsigned stall_ms;       /**< fewer than stall_bytes in this time: a stall; 30 000 */
-	unsigned stall_bytes;    /**< 30 KiB */
-	unsigned retries;        /**< after the first attempt, without progress between; 4 */
-	unsigned pause_ms;       /**< before the first retry, then doubled, at most 30 s; 500 */
-	unsigned longest_wait_s; /**< a longer Retry-After is an error; 120 */
-	unsigned redirects;      /**< 10 */
+	const char *ca_path;    /**< certificates to trust, file or folder; see index_config.h */
+	const char *netrc_path; /**< NULL: ~/.netrc */
+	bool offline;           /**< every request fails with the name of the missing file */
+	unsigned at_once;       /**< concurrent requests of a batch; 6 */
+	unsigned first_byte_ms; /**< from the start to the first byte of the reply; 60 000 */
+	unsigned stall_ms;      /**< fewer than stall_bytes in this time: a stall; 30 000 */
+	unsigned stall_bytes;   /**< 30 KiB */
+	unsigned retries;       /**< after the first attempt, without progress between; 4 */
+	unsigned pause_ms;      /**< before the first retry, then doubled, at most 30 s; 500 */
 	/** After a server did not answer, all later requests to it fail at once. */
 	bool impatient;
 	struct ws_stop *stop;           /**< NULL: cannot be stopped */

@@ -7,6 +7,11 @@
 #define LARGEST_PAGE ((size_t)16 << 20)
 #define LARGEST_TREE ((size_t)3 << 20) /* reading JSON needs twelve times its size */
 
+/* Both forms, JSON preferred; HTML alone is read without a tree. */
+static const char accept_both[] = "application/vnd.pypi.simple.v1+json, "
+								  "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
+static const char accept_html[] = "application/vnd.pypi.simple.v1+html, text/html;q=0.5";
+
 /* A requested page. */
 struct asked {
 	const char *index, *package;
@@ -52,12 +57,12 @@ ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *e
 	}
 	struct ws_get get = {
 		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, asked->package),
-		.accept = ws_index_page_accept,
+		.accept = accept_both,
 		.limit_bytes = LARGEST_TREE,
 	};
 	bool came = ws_get_text(x->http, &get, x->a, &text, err);
 	if (!came && get.is_too_long) { /* a large page as HTML, which is read without a tree */
-		get.accept = ws_index_page_accept_html;
+		get.accept = accept_html;
 		get.limit_bytes = LARGEST_PAGE;
 		came = ws_get_text(x->http, &get, x->a, &text, err);
 	}

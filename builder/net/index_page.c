@@ -11,11 +11,6 @@
 
 #define PIECE 65536 /* the parser takes int lengths */
 
-const char ws_index_page_accept[] = "application/vnd.pypi.simple.v1+json, "
-									"application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
-
-const char ws_index_page_accept_html[] = "application/vnd.pypi.simple.v1+html, text/html;q=0.5";
-
 /* State of reading one page. */
 struct reading {
 	struct ws_index_page *page;

@@ -28,11 +28,6 @@ struct ws_index_page {
 	size_t count;
 };
 
-/** Accept header for both forms, JSON preferred. */
-extern const char ws_index_page_accept[];
-/** Accept header for HTML only, which is read without a tree. */
-extern const char ws_index_page_accept_html[];
-
 /**
  * Fills files and count; url and package are set. @a type (Content-Type without parameters) selects
  * the form. Another type, broken JSON or another major version than 1 is WS_ERR_FETCH.

@@ -242,21 +242,19 @@ start_unsent(struct runner *r)
 	while (r->unsent.len > 0) {
 		struct remote_job *w = r->unsent.at[r->unsent.len - 1];
 		struct ws_err err;
-		if (r->stopping) {
-			r->unsent.len--;
-			finish_stopped(w);
-		} else if (lacks_input(w)) {
-			r->unsent.len--;
-			finish_without_inputs(w);
-		} else if (!fits_here(r, w->job->action, w->job->need)) {
+		bool here = !r->stopping && !lacks_input(w);
+		if (here && !fits_here(r, w->job->action, w->job->need)) {
 			return;
+		}
+		r->unsent.len--;
+		if (r->stopping) {
+			finish_stopped(w);
+		} else if (!here) {
+			finish_without_inputs(w);
+		} else if (start_here(r, w->job, &err)) {
+			ws_operation_release(&w->op);
 		} else {
-			r->unsent.len--;
-			if (start_here(r, w->job, &err)) {
-				ws_operation_release(&w->op);
-			} else {
-				fail_job(w, &err);
-			}
+			fail_job(w, &err);
 		}
 	}
 }

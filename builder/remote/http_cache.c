@@ -58,8 +58,7 @@ run_requests(struct http_cache *h, struct exchange *all, size_t count, struct ws
 	for (size_t i = 0; i < count; i++) {
 		requests[i] = &all[i].request;
 	}
-	struct ws_batch batch = {
-		.requests = requests, .count = count, .at_once = AT_ONCE, .each = true};
+	struct ws_batch batch = {.requests = requests, .count = count, .each = true};
 	bool ran = ws_http_run(h->http, &batch, &err);
 	for (size_t i = 0; i < count && ran; i++) {
 		struct ws_item *item = all[i].item;

@@ -68,15 +68,12 @@ struct ws_digest
 ws_action_result_key(
 	const char *kind, const char *key, struct ws_buf *command_bytes, struct ws_buf *action_bytes)
 {
-	WS_AUTO_BUF struct ws_buf own_command = {0};
-	WS_AUTO_BUF struct ws_buf own_action = {0};
 	const char *words[] = {"wheelsmith-record", "1", kind, key};
 	char salt[] = "wheelsmith.record/1";
 	Reapi__Command command;
 	reapi__command__init(&command);
 	command.n_arguments = WS_LEN(words);
 	command.arguments = ws_protobuf_borrow(words);
-	command_bytes = command_bytes ? command_bytes : &own_command;
 	ws_protobuf_pack(&command, command_bytes);
 	struct ws_digest command_digest = ws_digest_bytes(command_bytes->data, command_bytes->len);
 	struct ws_digest empty = ws_digest_bytes("", 0);
@@ -87,7 +84,6 @@ ws_action_result_key(
 	action.command_digest = &command_message;
 	action.input_root_digest = &root_message;
 	action.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
-	action_bytes = action_bytes ? action_bytes : &own_action;
 	ws_protobuf_pack(&action, action_bytes);
 	return ws_digest_bytes(action_bytes->data, action_bytes->len);
 }

@@ -35,7 +35,7 @@ bool ws_signed_text_read(struct ws_str whole, const struct ws_signers *signers, 
 
 /* ---- ActionResults ---- */
 
-/** The digest of a record's Action. @a command and @a action (may be NULL) get its messages. */
+/** The digest of a record's Action. @a command and @a action get its messages. */
 struct ws_digest ws_action_result_key(
 	const char *kind, const char *key, struct ws_buf *command, struct ws_buf *action);
 

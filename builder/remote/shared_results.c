@@ -71,8 +71,9 @@ get_records(
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		WS_AUTO_BUF struct ws_buf action = {0};
-		struct ws_digest key = ws_action_result_key(records[i].kind, records[i].key, NULL, &action);
+		WS_AUTO_BUF struct ws_buf command = {0}, action = {0};
+		struct ws_digest key =
+			ws_action_result_key(records[i].kind, records[i].key, &command, &action);
 		items[i].key = ws_arena_strdup(a, key.hex);
 		items[i].size_bytes = action.len;
 	}

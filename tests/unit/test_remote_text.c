@@ -27,7 +27,8 @@ str_of(const struct ws_buf *b, size_t len)
  * and the salt. */
 WS_TEST(the_key_is_the_digest_of_an_action)
 {
-	struct ws_digest key = ws_action_result_key("result", KEY, NULL, NULL);
+	WS_AUTO_BUF struct ws_buf command = {0}, action = {0};
+	struct ws_digest key = ws_action_result_key("result", KEY, &command, &action);
 	assert_string_equal(
 		key.hex, "f1e2f963f9dae5751b1cf061ebb43bd4bc0f1ba547e4df6db675324696278fa0");
 }
