@@ -240,16 +240,12 @@ static bool
 read_label(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const char *text = ws_text_of(r, value, "a label");
-	if (!text) {
-		return false;
-	}
-	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.");
-	if (text[len] != '\0' || strstr(text, "..") || text[0] == '.' || text[len - 1] == '.') {
+	size_t len = text ? strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.") : 0;
+	if (text && (text[len] || strstr(text, "..") || text[0] == '.' || text[len - 1] == '.')) {
 		ws_json_err(r->doc, value, r->err, "'%s' is not a label", text);
 		return ws_err_cure(r->err, "write lower-case letters and digits between dots: \"acme.2\"");
 	}
-	*(const char **)into = text;
-	return true;
+	return (*(const char **)into = text);
 }
 
 /* How GPU code is compressed follows from the toolkit and the driver; only whether can be said. */

@@ -12,15 +12,12 @@ static bool
 read_sdist(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const char *text = ws_text_of(r, value, "a file name");
-	if (!text) {
-		return false;
-	}
-	if (strchr(text, '/') || (!ws_ends_with(text, ".tar.gz") && !ws_ends_with(text, ".zip"))) {
+	if (text
+		&& (strchr(text, '/') || (!ws_ends_with(text, ".tar.gz") && !ws_ends_with(text, ".zip")))) {
 		ws_json_err(r->doc, value, r->err, "'%s' is not a source distribution", text);
 		return ws_err_cure(r->err, "write its file name on the index: \"demo-1.0.tar.gz\"");
 	}
-	*(const char **)into = text;
-	return true;
+	return (*(const char **)into = text);
 }
 
 static const struct ws_type type_sdist = WS_VALUES(char *, "a file name", "file names", read_sdist);

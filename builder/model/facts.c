@@ -124,18 +124,6 @@ ws_cuda_label(const char *cuda, struct ws_arena *a)
 }
 
 const struct ws_cuda_toolkit *
-ws_facts_cuda_nearest(const struct ws_facts *facts, const struct ws_version *version)
-{
-	const struct ws_cuda_toolkit *near = NULL;
-	for (size_t i = 0; i < facts->cuda_count; i++) {
-		if (ws_version_cmp(&facts->cuda[i].version, version) <= 0) {
-			near = &facts->cuda[i];
-		}
-	}
-	return near;
-}
-
-const struct ws_cuda_toolkit *
 ws_facts_cuda(const struct ws_facts *facts, const struct ws_version *version)
 {
 	for (size_t i = 0; i < facts->cuda_count; i++) {

@@ -111,10 +111,6 @@ bool ws_cuda_has_target(const struct ws_cuda_toolkit *toolkit, const struct ws_a
 /** All of them; true for a toolkit that is not known (NULL). */
 bool ws_cuda_has_targets(const struct ws_cuda_toolkit *toolkit, const struct ws_arch_set *archs);
 
-/** The last toolkit at or before @a version; NULL when the facts begin later. */
-const struct ws_cuda_toolkit *ws_facts_cuda_nearest(
-	const struct ws_facts *facts, const struct ws_version *version);
-
 /** By major and minor; NULL when not known. */
 const struct ws_cuda_toolkit *ws_facts_cuda(
 	const struct ws_facts *facts, const struct ws_version *version);

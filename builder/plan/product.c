@@ -124,8 +124,11 @@ choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 {
 	const struct ws_matrix *matrix = in->matrix;
 	const struct ws_cuda_choice *cuda = product->point.cuda;
-	const struct ws_cuda_toolkit *toolkit =
-		cuda ? ws_facts_cuda_nearest(in->facts, &cuda->version) : NULL;
+	const struct ws_cuda_toolkit *toolkit = NULL; /* the last one up to this CUDA */
+	for (size_t i = 0; cuda && i < in->facts->cuda_count; i++) {
+		const struct ws_cuda_toolkit *known = &in->facts->cuda[i];
+		toolkit = ws_version_cmp(&known->version, &cuda->version) <= 0 ? known : toolkit;
+	}
 	if (product->binding == WS_BINDING_NONE || !toolkit) {
 		return (struct ws_size_options){0};
 	}
@@ -141,20 +144,6 @@ choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 		: reads_size                      ? WS_COMPRESS_SIZE
 										  : size.usual;
 	return size;
-}
-
-/* The glibc of the lowest torch of its cells; without torch, of the oldest release. */
-static const char *
-choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
-{
-	const struct ws_torch_choice *torch = product->point.torch;
-	if (product->binding == WS_BINDING_NONE || ws_same(in->matrix->glibc, WS_GLIBC_HOST)) {
-		return NULL;
-	}
-	if (in->matrix->glibc) {
-		return in->matrix->glibc;
-	}
-	return torch ? torch->release->glibc : in->facts->torch[0].glibc;
 }
 
 static void
@@ -421,7 +410,14 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 			ws_recipe_patches(product->recipe, &product->view, a, &product->patch_count);
 		product->size = choose_size(in, product);
 		fill_gcc(in->facts, product, a);
-		product->glibc = choose_glibc(in, product);
+		/* The glibc of the lowest torch of its cells; without torch, of the oldest release. */
+		const char *glibc = in->matrix->glibc;
+		const struct ws_torch_choice *torch = product->point.torch;
+		if (product->binding != WS_BINDING_NONE && !ws_same(glibc, WS_GLIBC_HOST)) {
+			product->glibc = glibc ? glibc
+				: torch            ? torch->release->glibc
+								   : in->facts->torch[0].glibc;
+		}
 		fill_label(product, in->matrix->label, a);
 		ws_key_fill(product, in->lock, in->known, a);
 	}

@@ -328,18 +328,6 @@ ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 
 /* ---- asking ---- */
 
-/* A prebuilt wheel or a fallback may serve the cell. */
-static bool
-may_go_unbuilt(const struct ws_axes *axes, const struct ws_cell *cell)
-{
-	const struct ws_plan_input *in = axes->in;
-	const struct ws_recipe *recipe = cell->recipe;
-	bool wheels = in->lookups.candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY;
-	bool stand_in =
-		in->matrix->fallback_on_no_candidate && ws_matrix_fallback(in->matrix, recipe->name);
-	return (wheels || stand_in) && (!is_compiled(cell) || cell->point.cuda);
-}
-
 /* Keeps archs that the recipe cannot compile: a prebuilt wheel may have them. Known bad archs stay
  * out. False: the set is empty. */
 static bool
@@ -397,13 +385,19 @@ ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell)
 		{WS_RULE_KNOWN_BAD, ask_known_bad, false},
 		{WS_RULE_ABI, ask_abi, false},
 	};
+	/* A prebuilt wheel or a fallback may serve the cell. */
+	const struct ws_plan_input *in = axes->in;
+	bool wheels = in->lookups.candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY;
+	bool stand_in =
+		in->matrix->fallback_on_no_candidate && ws_matrix_fallback(in->matrix, cell->recipe->name);
+	bool may_go_unbuilt = (wheels || stand_in) && (!is_compiled(cell) || cell->point.cuda);
 	cell->rule = cell->build_rule = WS_RULE_NONE;
 	for (size_t i = 0; i < WS_LEN(rules); i++) {
 		const char *why = rules[i].ask(axes, cell);
 		if (!why) {
 			continue;
 		}
-		bool goes_on = rules[i].stops_building && may_go_unbuilt(axes, cell)
+		bool goes_on = rules[i].stops_building && may_go_unbuilt
 			&& (rules[i].rule != WS_RULE_ARCHS || keep_unbuilt_archs(axes, cell));
 		if (!goes_on) {
 			exclude(cell, rules[i].rule, why);
