@@ -262,7 +262,7 @@ static const struct ws_field check_fields[] = {
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
 
-/* complete_extensions reads it after the whole recipe: keys have any order. */
+/* ws_extensions_complete reads it after the whole recipe: keys have any order. */
 static bool
 ignore_every(
 	struct ws_reader *r WS_UNUSED, const struct ws_json *value WS_UNUSED, void *into WS_UNUSED)
@@ -334,33 +334,6 @@ text_without_prebuilt(const struct ws_json_doc *doc, struct ws_arena *a)
 	return ws_arena_printf(a, "%.*s%s", (int)start, doc->text, doc->text + end);
 }
 
-static bool
-complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
-{
-	const struct ws_json *every = ws_json_find(r->doc->root, "every_extension");
-	const struct ws_json *list = ws_json_find(r->doc->root, "extensions");
-	struct ws_extension shared = {0}, *extension = recipe->extensions;
-	if (every && !ws_object_read(r, every, ws_type_every_extension.table, &shared)) {
-		return false;
-	}
-	if (every && !list) {
-		return ws_json_err_key(r->doc, every, r->err, "'every_extension' needs 'extensions'");
-	}
-	for (WS_JSON_EACH(item, list)) {
-		if (!ws_extension_complete(r, item, every, &shared, extension)) {
-			return false;
-		}
-		for (const struct ws_extension *other = recipe->extensions; other < extension; other++) {
-			if (strcmp(extension->module, other->module) == 0) {
-				return ws_json_err(r->doc, ws_json_find(item, "module"), r->err,
-					"module '%s' is listed twice", other->module);
-			}
-		}
-		extension++;
-	}
-	return true;
-}
-
 /* A recipe has sources, or it names the binding of its prebuilt wheels. */
 static bool
 check_ways(struct ws_reader *r, struct ws_recipe *recipe)
@@ -394,7 +367,7 @@ static bool
 parse(struct ws_reader *r, struct ws_recipe *recipe)
 {
 	*recipe = (struct ws_recipe){.path = r->doc->name, .python.root = ""};
-	if (!ws_object_read(r, r->doc->root, &table, recipe) || !complete_extensions(r, recipe)) {
+	if (!ws_object_read(r, r->doc->root, &table, recipe) || !ws_extensions_complete(r, recipe)) {
 		return false;
 	}
 	recipe->name = ws_package_normal(recipe->distribution, r->a);

@@ -174,7 +174,6 @@ static const struct ws_table shared_table = {
 	"'every_extension'", shared_fields, WS_LEN(shared_fields)};
 
 const struct ws_type ws_type_extension = WS_BY_TABLE(struct ws_extension, table);
-const struct ws_type ws_type_every_extension = WS_BY_TABLE(struct ws_extension, shared_table);
 
 /* Makes of @a list of @a count texts one that begins with @a first. */
 static const char *const *
@@ -189,8 +188,9 @@ prepend(struct ws_arena *a, const char *const *first, size_t first_count, const 
 	return joined;
 }
 
-bool
-ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const struct ws_json *every,
+/* Adds the members of 'every_extension': lists come before its own, other members fill gaps. */
+static bool
+complete(struct ws_reader *r, const struct ws_json *item, const struct ws_json *every,
 	const struct ws_extension *shared, struct ws_extension *extension)
 {
 	if (!ws_json_find(item, "binding") && !ws_json_find(every, "binding")) {
@@ -216,6 +216,33 @@ ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const str
 		const struct ws_source_list *list = &extension->sources[i];
 		extension->compiles_cuda = extension->compiles_cuda
 			|| ws_ends_with(list->glob ? list->glob : list->paths[0], ".cu");
+	}
+	return true;
+}
+
+bool
+ws_extensions_complete(struct ws_reader *r, struct ws_recipe *recipe)
+{
+	const struct ws_json *every = ws_json_find(r->doc->root, "every_extension");
+	const struct ws_json *list = ws_json_find(r->doc->root, "extensions");
+	struct ws_extension shared = {0}, *extension = recipe->extensions;
+	if (every && !ws_object_read(r, every, &shared_table, &shared)) {
+		return false;
+	}
+	if (every && !list) {
+		return ws_json_err_key(r->doc, every, r->err, "'every_extension' needs 'extensions'");
+	}
+	for (WS_JSON_EACH(item, list)) {
+		if (!complete(r, item, every, &shared, extension)) {
+			return false;
+		}
+		for (const struct ws_extension *other = recipe->extensions; other < extension; other++) {
+			if (strcmp(extension->module, other->module) == 0) {
+				return ws_json_err(r->doc, ws_json_find(item, "module"), r->err,
+					"module '%s' is listed twice", other->module);
+			}
+		}
+		extension++;
 	}
 	return true;
 }

@@ -9,20 +9,15 @@
 #include "base/table.h"
 #include "model/recipe.h"
 
-extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
-extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
-extern const struct ws_type ws_type_binding;         /**< enum ws_binding */
-extern const struct ws_type ws_type_module;          /**< const char *: a dotted import name */
-extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part */
-extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
-extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
+extern const struct ws_type ws_type_extension;   /**< struct ws_extension */
+extern const struct ws_type ws_type_binding;     /**< enum ws_binding */
+extern const struct ws_type ws_type_module;      /**< const char *: a dotted import name */
+extern const struct ws_type ws_type_python_part; /**< struct ws_python_part */
+extern const struct ws_type ws_type_metadata;    /**< struct ws_metadata */
+extern const struct ws_type ws_type_prebuilt;    /**< struct ws_prebuilt */
 
-/**
- * Adds the members of 'every_extension' to @a extension, which was read from @a item: lists come
- * before its own, other members fill gaps. @a every is NULL without that key.
- */
-bool ws_extension_complete(struct ws_reader *r, const struct ws_json *item,
-	const struct ws_json *every, const struct ws_extension *shared, struct ws_extension *extension);
+/** Adds the members of 'every_extension' to each extension, after the whole recipe was read. */
+bool ws_extensions_complete(struct ws_reader *r, struct ws_recipe *recipe);
 
 /**
  * Whether the template of @a prebuilt, which was read from @a item, names wheels of @a recipe, and
