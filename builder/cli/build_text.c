@@ -40,8 +40,8 @@ add_line(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_str 
 	for (size_t i = 0; i < failed->ask_count && name.n > 0; i++) {
 		const struct ws_asking *ask = &failed->asks[i];
 		if (ws_str_is(name, ask->text)) {
-			add_some(b, ": used by ", ask->units, ask->unit_count);
-			add_some(b, ", declared in ", ask->files, ask->file_count);
+			add_some(b, ": used by ", ask->units.at, ask->units.len);
+			add_some(b, ", declared in ", ask->files.at, ask->files.len);
 		}
 	}
 	ws_buf_printf(b, "%.*s\n", (int)(line.n - head), line.s + head);

@@ -325,7 +325,10 @@ inspect(struct inspecting *i, struct ws_err *err)
 		}
 	}
 	/* Export lists that date the stable names of Python and torch. */
-	i->order.lists = (struct ws_facts_lists){stable.at, stable.len, torch.at, torch.len};
+	i->order.stable = stable.at;
+	i->order.stable_count = stable.len;
+	i->order.torch = torch.at;
+	i->order.torch_count = torch.len;
 	i->folder = scratch.path;
 	bool fine = url ? inspect_url(i, err)
 		: i->python ? inspect_package(i, err)
@@ -366,5 +369,5 @@ ws_cmd_inspect(struct ws_session *s, struct ws_err *err)
 		print_page(i.facts, &s->out);
 	}
 	*err = (struct ws_err){.kind = WS_ERR_NEGATIVE};
-	return !i.facts->wrong;
+	return i.facts->verdict == WS_FACTS_SOUND;
 }

@@ -149,8 +149,7 @@ add_release(struct verifying *v, const struct ws_version *version, const struct 
 	if (!v->asked.python) {
 		/* The Pythons of the release that the wheel's tags are for, the oldest first. */
 		const struct ws_torch_release *release = ws_facts_torch(&v->s->facts, version);
-		const struct ws_machine *machine =
-			place->place.machine ? place->place.machine : ws_machine_host();
+		const struct ws_machine *machine = asked.machine ? asked.machine : ws_machine_host();
 		const char **tags = WS_NEW_N(v->a, const char *, release ? release->python_count : 0);
 		place->place.pythons = tags;
 		for (size_t i = 0; release && i < release->python_count; i++) {

@@ -5,7 +5,6 @@
 #include "explain/explain.h"
 #include "judge/torch_place.h"
 #include "sys/child.h"
-#include "wheelfile/modules.h"
 
 /* ---- installed packages ----
  * Their lists (struct ws_site_entry) are read loosely: pip lists compiled Python files without a
@@ -56,9 +55,14 @@ is_extension(const char *folder, const struct site_package *package, struct ws_a
 {
 	static const char *const stems[] = {
 		"libc10", "libtorch", "libcudart", "libcublas", "libcuda.so", "libnvrtc"};
+	struct ws_module *files = WS_NEW_N(a, struct ws_module, package->file_count);
 	struct ws_modules modules = {0};
 	bool is = false;
-	ws_modules_open(folder, package->files, package->file_count, a, &modules);
+	for (size_t i = 0; i < package->file_count; i++) {
+		const char *name = package->files[i];
+		files[i] = (struct ws_module){.name = name, .file = ws_path_join(a, folder, name, NULL)};
+	}
+	ws_modules_open(files, package->file_count, a, &modules);
 	for (size_t i = 0; i < modules.count && !is; i++) {
 		const struct ws_elf *elf = modules.modules[i].elf;
 		for (size_t j = 0; elf && j < elf->needed_count * WS_LEN(stems); j++) {

@@ -7,20 +7,14 @@
 #include "engine/reads_manifest.h"
 #include "store/cas.h"
 
-#define INDENT "        "        /* of what belongs to a finding, in the log of a check */
-#define MORE "   \xe2\x80\xa6 +" /* behind the last name that is shown */
-#define MOST_BYTES (16u << 20)   /* of a header */
-
-struct name {
-	const char *text;
-	WS_VEC(const struct ws_node *) units;
-	WS_VEC(const char *) files;
-};
+#define INDENT "        "      /* of what belongs to a finding, in the log of a check */
+#define MORE "   ... +"        /* behind the last name that is shown */
+#define MOST_BYTES (16u << 20) /* of a header */
 
 struct finding {
 	const struct ws_store *store;
 	struct ws_arena *a;
-	WS_VEC(struct name) names;
+	WS_VEC(struct ws_asking) names;
 };
 
 struct ws_str
@@ -35,7 +29,7 @@ ws_asking_name(struct ws_str line)
 		line.s + indent, more ? (size_t)(more - line.s) - indent : line.n - indent};
 }
 
-static struct name *
+static struct ws_asking *
 name_of(struct finding *f, struct ws_str text)
 {
 	for (size_t i = 0; i < f->names.len; i++) {
@@ -46,45 +40,31 @@ name_of(struct finding *f, struct ws_str text)
 	return NULL;
 }
 
-static void
-gather_names(struct finding *f, struct ws_str log)
-{
-	while (log.s) {
-		struct ws_str text = ws_asking_name(ws_str_cut(&log, '\n'));
-		if (text.n > 0 && !name_of(f, text)) {
-			*ws_vec_push(&f->names, f->a) = (struct name){.text = ws_str_copy(text, f->a)};
-		}
-	}
-}
-
 /* ---- which unit ---- */
 
-static void
-look_into(struct finding *f, const struct ws_node *unit, struct ws_str object)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *const *wants;
-	size_t count = ws_elf_object_wants(object, a, &wants);
-	for (size_t i = 0; i < count; i++) {
-		struct name *name = name_of(f, ws_str_of(ws_demangle_short(wants[i], a)));
-		if (name && (name->units.len == 0 || name->units.at[name->units.len - 1] != unit)) {
-			*ws_vec_push(&name->units, f->a) = unit;
-		}
-	}
-}
-
+/* The units whose objects, inputs of the link, need the names. */
 static void
 gather_units(struct finding *f, const struct ws_action *link)
 {
 	for (size_t i = 0; i < link->input_count; i++) {
 		const struct ws_input *input = &link->inputs[i];
+		const struct ws_node *unit = input->from;
 		WS_AUTO_BUF struct ws_buf object = {0};
-		const char *digest = input->from && input->from->state == WS_NODE_DONE
-			? input->from->result.outputs[input->output].hex
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		const char *const *wants;
+		const char *path = unit && unit->state == WS_NODE_DONE
+			? ws_cas_open(f->store, unit->result.outputs[input->output].hex, f->a, NULL)
 			: NULL;
-		const char *path = digest ? ws_cas_open(f->store, digest, f->a, NULL) : NULL;
-		if (path && ws_fs_read(path, &object, NULL)) {
-			look_into(f, input->from, ws_buf_str(&object));
+		size_t count = path && ws_fs_read(path, &object, NULL)
+			? ws_elf_object_wants(ws_buf_str(&object), a, &wants)
+			: 0;
+		for (size_t k = 0; k < count; k++) {
+			struct ws_asking *name = name_of(f, ws_str_of(ws_demangle_short(wants[k], a)));
+			const char *subject = unit->action->subject;
+			if (name && (!name->unit || name->units.at[name->units.len - 1] != subject)) {
+				name->unit = name->unit ? name->unit : unit;
+				*ws_vec_push(&name->units, f->a) = subject;
+			}
 		}
 	}
 }
@@ -136,13 +116,6 @@ has_word(struct ws_str text, struct ws_str word)
 	return false;
 }
 
-/* 0 the package's own, 1 of a kit, 2 the system's. */
-static unsigned
-rank_of(const char *file)
-{
-	return ws_starts_with(file, "src/") ? 0 : *file == '/' ? 2 : 1;
-}
-
 /* Looks in one file that @unit read for the names of which @unit is the first unit. */
 static void
 look_for_words(struct finding *f, const struct ws_node *unit, const char *file, struct ws_arena *a)
@@ -152,15 +125,15 @@ look_for_words(struct finding *f, const struct ws_node *unit, const char *file, 
 		return;
 	}
 	for (size_t i = 0; i < f->names.len; i++) {
-		struct name *name = &f->names.at[i];
+		struct ws_asking *name = &f->names.at[i];
 		struct ws_str word = word_of(name->text);
-		if (name->units.len > 0 && name->units.at[0] == unit && word.n > 0
-			&& has_word(ws_buf_str(&text), word)) {
+		if (name->unit == unit && word.n > 0 && has_word(ws_buf_str(&text), word)) {
 			*ws_vec_push(&name->files, f->a) = ws_arena_strdup(f->a, file);
 		}
 	}
 }
 
+/* The files of one unit: 0 the package's own, 1 of a kit, 2 the system's. */
 static void
 gather_files(struct finding *f, const struct ws_node *unit)
 {
@@ -174,31 +147,14 @@ gather_files(struct finding *f, const struct ws_node *unit)
 		struct ws_str lines = ws_buf_str(&manifest);
 		while (lines.s) {
 			struct ws_str line = ws_str_cut(&lines, '\n'), kind = ws_str_cut(&line, ' ');
-			const char *file = NULL;
-			if (ws_str_is(kind, "f")) {
-				(void)ws_str_cut(&line, ' '); /* its digest */
-				file = ws_str_copy(line, a);
+			if (!ws_str_is(kind, "f")) {
+				continue;
 			}
-			if (file && rank_of(file) == rank) {
+			(void)ws_str_cut(&line, ' '); /* its digest */
+			const char *file = ws_str_copy(line, a);
+			if (rank == (ws_starts_with(file, "src/") ? 0 : *file == '/' ? 2 : 1)) {
 				look_for_words(f, unit, file, a);
 			}
-		}
-	}
-}
-
-/* Each unit that is the first to ask for a name, once. */
-static void
-gather_all_files(struct finding *f)
-{
-	for (size_t i = 0; i < f->names.len; i++) {
-		const struct ws_node *unit = f->names.at[i].units.len ? f->names.at[i].units.at[0] : NULL;
-		bool before = false;
-		for (size_t k = 0; k < i; k++) {
-			const struct name *other = &f->names.at[k];
-			before = before || (other->units.len > 0 && other->units.at[0] == unit);
-		}
-		if (unit && !before) {
-			gather_files(f, unit);
 		}
 	}
 }
@@ -208,29 +164,32 @@ ws_asking_find(const struct ws_node *check, struct ws_str log, const struct ws_s
 	struct ws_arena *a, size_t *count)
 {
 	struct finding f = {.store = store, .a = a};
-	WS_VEC(struct ws_asking) found = {0};
-	gather_names(&f, log);
+	while (log.s) {
+		struct ws_str text = ws_asking_name(ws_str_cut(&log, '\n'));
+		if (text.n > 0 && !name_of(&f, text)) {
+			*ws_vec_push(&f.names, a) = (struct ws_asking){.text = ws_str_copy(text, a)};
+		}
+	}
 	for (size_t i = 0; i < check->action->input_count; i++) {
-		const struct ws_node *link = check->action->inputs[i].from;
-		if (link) {
-			gather_units(&f, link->action);
+		if (check->action->inputs[i].from) {
+			gather_units(&f, check->action->inputs[i].from->action);
 		}
 	}
-	gather_all_files(&f);
+	*count = 0;
 	for (size_t i = 0; i < f.names.len; i++) {
-		const struct name *name = &f.names.at[i];
-		const char **units = WS_NEW_N(a, const char *, name->units.len);
-		for (size_t k = 0; k < name->units.len; k++) {
-			units[k] = name->units.at[k]->action->subject;
-		}
-		if (name->units.len > 0) {
-			*ws_vec_push(&found, a) = (struct ws_asking){.text = name->text,
-				.units = units,
-				.unit_count = name->units.len,
-				.files = name->files.at,
-				.file_count = name->files.len};
+		if (f.names.at[i].unit) {
+			f.names.at[(*count)++] = f.names.at[i];
 		}
 	}
-	*count = found.len;
-	return found.at;
+	f.names.len = *count;
+	for (size_t i = 0; i < *count; i++) {
+		bool before = false; /* each unit once */
+		for (size_t k = 0; k < i; k++) {
+			before = before || f.names.at[k].unit == f.names.at[i].unit;
+		}
+		if (!before) {
+			gather_files(&f, f.names.at[i].unit);
+		}
+	}
+	return f.names.at;
 }

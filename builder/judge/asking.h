@@ -12,13 +12,12 @@
 
 /** One missing name and its units. */
 struct ws_asking {
-	const char *text;         /**< the name as the verdict's lines have it */
-	const char *const *units; /**< units whose objects need it: "kernel.cpp" */
-	size_t unit_count;        /**< at least 1 */
-	/** files with the name that the first unit read: the package's own, then of kits, then the
-	 * system's */
-	const char *const *files;
-	size_t file_count; /**< 0: in none, as with names that the compiler itself makes */
+	const char *text;           /**< the name as the verdict's lines have it */
+	const struct ws_node *unit; /**< the first one */
+	WS_VEC(const char *) units; /**< units whose objects need it, at least one: "kernel.cpp" */
+	/** Files with the name that the first unit read: the package's own, then of kits, then the
+	 * system's. Names that the compiler itself makes are in no file. */
+	WS_VEC(const char *) files;
 };
 
 /** The name in a line of a check's log, after the indent; empty: the line has none. */

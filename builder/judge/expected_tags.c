@@ -1,29 +1,12 @@
 /* expected_tags.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600
  * and 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
 #include "judge/wheel_facts.h"
-#include "wheelfile/modules.h"
 
 static bool
 is_made_for(const struct ws_module_facts *m)
 {
 	return ws_same(m->machine, "x86-64") || ws_same(m->machine, "aarch64");
 }
-
-const char *
-ws_module_platform(const struct ws_module_facts *modules, size_t count, struct ws_arena *a)
-{
-	const struct ws_floor *highest = NULL;
-	for (size_t i = 0; i < count; i++) {
-		const struct ws_module_facts *m = &modules[i];
-		if (!is_made_for(m) || m->refused || m->floor.machine != modules[0].floor.machine) {
-			return NULL;
-		}
-		highest = !highest || m->floor.policy > highest->policy ? &m->floor : highest;
-	}
-	return highest ? ws_arena_strdup(a, ws_floor_tag(highest)) : NULL;
-}
-
-/* ---- platform ---- */
 
 static const char *
 machine_of_tag(const char *platform)
@@ -60,8 +43,7 @@ glibc_of_tag(const char *platform, unsigned *major, unsigned *minor)
 
 /* A tag promises one glibc for all modules: the first that asks for more, and how many do. */
 static void
-check_glibc(
-	struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts, const char *platform)
+check_glibc(struct ws_wheel_facts *facts, const char *platform)
 {
 	unsigned major, minor;
 	size_t count = 0;
@@ -77,129 +59,95 @@ check_glibc(
 		}
 	}
 	if (first) {
-		ws_wheel_problem_add(problems, "module",
+		ws_wheel_problem_add(facts, "module",
 			"the file name has %s, glibc %u.%u; %zu of %zu libraries need more, '%s' for %s",
 			platform, major, minor, count, facts->module_count, first->name,
 			first->floor.dt_relr ? "2.36" : first->floor.asked[WS_FLOOR_GLIBC].text);
 	}
 }
 
-static bool
-check_machine(
-	struct ws_wheel_problems *problems, const struct ws_module_facts *m, const char *platform)
-{
-	const char *machine = machine_of_tag(platform);
-	if (ws_same(platform, "any")) {
-		ws_wheel_problem_add(
-			problems, "module", "'%s' is a library; the file name has the platform 'any'", m->name);
-	} else if (machine && !ws_same(machine, m->machine)) {
-		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name has %s", m->name,
-			m->machine, platform);
-		return true;
-	}
-	return false;
-}
-
-/* ---- Python ---- */
-
-static bool
-has_tag(const char *const *tags, size_t count, const char *tag)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(tags[i], tag) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* "cp312" in a wheel for cp311 alone. A wheel of several Pythons has one for each. */
 static void
-check_suffix(struct ws_wheel_problems *problems, const struct ws_module_facts *m,
-	const struct ws_wheel_name *name)
+check_abi3(struct ws_wheel_facts *facts, const struct ws_module_facts *m)
 {
-	const char *suffix = m->python_suffix;
-	bool for_one = name->abi_count == 1 && ws_starts_with(name->abis[0], "cp");
-	if (suffix && for_one && ws_starts_with(suffix, "cp")
-		&& !has_tag(name->abis, name->abi_count, suffix)) {
-		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name has %s", m->name,
-			suffix, name->abis[0]);
-	}
-}
-
-/* The oldest Python that the tags let it be installed in: "3.9" of cp39-abi3. */
-static const char *
-oldest_python(const struct ws_wheel_name *name, struct ws_arena *a)
-{
+	const struct ws_wheel_name *name = facts->name;
 	struct ws_python_tag oldest = {0}, tag;
-	for (size_t i = 0; i < name->python_count; i++) {
+	bool tagged = name && ws_is_among("abi3", name->abis, name->abi_count);
+	if (!tagged && !ws_same(m->python_suffix, "abi3")) {
+		return;
+	}
+	/* The oldest Python that the tags let it be installed in: 3.9 of cp39-abi3. */
+	for (size_t i = 0; tagged && i < name->python_count; i++) {
 		if (ws_python_tag_parse(name->pythons[i], &tag)
 			&& (oldest.major == 0 || tag.minor < oldest.minor)) {
 			oldest = tag;
 		}
 	}
-	return oldest.major ? ws_python_version_text(&oldest, a) : NULL;
-}
-
-static void
-check_abi3(struct ws_wheel_problems *problems, const struct ws_module_facts *m,
-	const struct ws_wheel_name *name)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	bool tagged = name && has_tag(name->abis, name->abi_count, "abi3");
-	if (!tagged && !ws_same(m->python_suffix, "abi3")) {
-		return;
-	}
-	const char *oldest = tagged ? oldest_python(name, a) : NULL;
+	const char *first = oldest.major ? ws_python_version_text(&oldest, facts->problems.a) : NULL;
 	if (m->python == WS_PYTHON_VERSION && m->python_outside_count > 0) {
-		ws_wheel_problem_add(problems, "module",
+		ws_wheel_problem_add(facts, "module",
 			"'%s' does not keep to the stable ABI: %s and %zu more names are outside of it",
 			m->name, m->python_outside[0], m->python_outside_count - 1);
-	} else if (m->python_since && oldest && strverscmp(m->python_since, oldest) > 0) {
-		ws_wheel_problem_add(problems, "module",
+	} else if (m->python_since && first && strverscmp(m->python_since, first) > 0) {
+		ws_wheel_problem_add(facts, "module",
 			"'%s' wants the stable ABI of Python %s; its tags say %s", m->name, m->python_since,
-			oldest);
+			first);
 	}
 }
 
-/* ---- all of it ---- */
-
 static void
-check_module(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts,
-	const struct ws_module_facts *m)
+check_module(struct ws_wheel_facts *facts, const struct ws_module_facts *m)
 {
 	const struct ws_wheel_name *name = facts->name;
+	const char *suffix = m->python_suffix;
 	if (!m->machine) {
 		ws_wheel_problem_add(
-			problems, "module", "'%s' is called a library and is not one of any machine", m->name);
+			facts, "module", "'%s' is called a library and is not one of any machine", m->name);
 		return;
 	}
 	bool foreign = false;
 	for (size_t i = 0; name && i < name->platform_count; i++) {
-		foreign = check_machine(problems, m, name->platforms[i]) || foreign;
+		const char *platform = name->platforms[i], *machine = machine_of_tag(platform);
+		if (ws_same(platform, "any")) {
+			ws_wheel_problem_add(facts, "module",
+				"'%s' is a library; the file name has the platform 'any'", m->name);
+		} else if (machine && !ws_same(machine, m->machine)) {
+			ws_wheel_problem_add(facts, "module", "'%s' is for %s; the file name has %s", m->name,
+				m->machine, platform);
+			foreign = true;
+		}
 	}
 	/* A file for another machine or format was reported above; a program may be static. */
 	if (m->refused && !foreign && is_made_for(m) && ws_module_is_named(m->name)) {
-		ws_wheel_problem_add(problems, "module", "%s", m->refused);
+		ws_wheel_problem_add(facts, "module", "%s", m->refused);
 	}
-	if (name) {
-		check_suffix(problems, m, name);
+	/* "cp312" in a wheel for cp311 alone. A wheel of several Pythons has one for each. */
+	if (name && suffix && name->abi_count == 1 && ws_starts_with(name->abis[0], "cp")
+		&& ws_starts_with(suffix, "cp") && !ws_same(suffix, name->abis[0])) {
+		ws_wheel_problem_add(facts, "module", "'%s' is for %s; the file name has %s", m->name,
+			suffix, name->abis[0]);
 	}
-	check_abi3(problems, m, name);
+	check_abi3(facts, m);
 }
 
 void
-ws_expected_tags_check(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts)
+ws_expected_tags_check(struct ws_wheel_facts *facts)
 {
+	const struct ws_floor *highest = NULL;
+	bool all = true;
 	for (size_t i = 0; i < facts->module_count; i++) {
-		check_module(problems, facts, &facts->modules[i]);
+		const struct ws_module_facts *m = &facts->modules[i];
+		all = all && is_made_for(m) && !m->refused
+			&& m->floor.machine == facts->modules[0].floor.machine;
+		highest = !highest || m->floor.policy > highest->policy ? &m->floor : highest;
+		check_module(facts, m);
 	}
+	facts->platform = highest && all ? ws_floor_tag(highest) : NULL;
 	for (size_t i = 0; facts->name && i < facts->name->platform_count; i++) {
-		check_glibc(problems, facts, facts->name->platforms[i]);
+		check_glibc(facts, facts->name->platforms[i]);
 	}
 	if (facts->module_count > 0 && facts->kind != WS_FACTS_LIBRARY && facts->wheel
 		&& facts->wheel->purelib) {
-		ws_wheel_problem_add(problems, "WHEEL", "Root-Is-Purelib is true, and it has %zu libraries",
+		ws_wheel_problem_add(facts, "WHEEL", "Root-Is-Purelib is true, and it has %zu libraries",
 			facts->module_count);
 	}
 }

@@ -1,9 +1,8 @@
-/* module_facts.c - the facts of one library: what elf/ and verify/manylinux_tag.h read of it, paths
- * and instructions in its bytes, and the releases that have its names. */
+/* module_facts.c - the facts of libraries: what elf/ and verify/manylinux_tag.h read of them, paths
+ * and instructions in their bytes, and the releases that have their names. */
 #include "base/fs.h"
 #include "elf/exports.h"
 #include "judge/wheel_facts.h"
-#include "wheelfile/modules.h"
 
 #include <elf.h>
 
@@ -24,12 +23,6 @@ is_torch_shim(const char *name)
 	return ws_starts_with(name, "aoti_torch_") || ws_starts_with(name, "torch_");
 }
 
-static bool
-is_python_name(const char *name)
-{
-	return ws_starts_with(name, "Py") || ws_starts_with(name, "_Py");
-}
-
 static void
 read_names(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
 {
@@ -41,7 +34,7 @@ read_names(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts 
 			continue;
 		}
 		mangled = mangled || ws_is_torch_name(symbol.name);
-		if (is_python_name(symbol.name)) {
+		if (ws_starts_with(symbol.name, "Py") || ws_starts_with(symbol.name, "_Py")) {
 			*ws_vec_push(&python, a) = ws_arena_strdup(a, symbol.name);
 		} else if (is_torch_shim(symbol.name)) {
 			*ws_vec_push(&torch, a) = ws_arena_strdup(a, symbol.name);
@@ -55,21 +48,6 @@ read_names(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts 
 	facts->torch_names = torch.at;
 	facts->torch_name_count = torch.len;
 	facts->torch = mangled ? WS_TORCH_CXX : torch.len ? WS_TORCH_STABLE : WS_TORCH_NONE;
-}
-
-static void
-read_versions(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
-{
-	text_list list = {0};
-	for (size_t i = 0; i < elf->version_count; i++) {
-		const struct ws_elf_version *version = &elf->versions[i];
-		if (version->library) {
-			*ws_vec_push(&list, a) = ws_arena_printf(a, "%s %s", version->library, version->name);
-		}
-	}
-	list.len = ws_sort_once(list.at, list.len);
-	facts->versions = list.at;
-	facts->version_count = list.len;
 }
 
 /* ---- GPU code ---- */
@@ -86,21 +64,6 @@ by_image(const void *x, const void *y)
 		}
 	}
 	return 0;
-}
-
-static struct ws_image_facts
-image_facts(const char *section, const struct ws_fatbin_image *image, struct ws_arena *a)
-{
-	const struct ws_arch arch = {.number = image->sm, .suffix = image->suffix};
-	bool ptx = image->kind == WS_FATBIN_PTX;
-	return (struct ws_image_facts){.section = section,
-		.kind = ptx                          ? "ptx"
-			: image->kind == WS_FATBIN_CUBIN ? "code"
-			: image->kind == WS_FATBIN_LTO   ? "lto"
-											 : ws_arena_printf(a, "%u", (unsigned)image->kind),
-		.arch = ws_arch_text(&arch, a),
-		.ptx_isa = ptx ? ws_arena_printf(a, "%u.%u", image->major, image->minor) : NULL,
-		.packing = image->packing};
 }
 
 static void
@@ -122,13 +85,24 @@ read_gpu_code(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_fac
 			qsort(sorted, fatbin.image_count, sizeof(*sorted), by_image);
 		}
 		for (size_t i = 0; i < fatbin.image_count; i++) {
-			if (i == 0 || by_image(&sorted[i], &sorted[i - 1]) != 0) {
-				*ws_vec_push(&list, a) = image_facts(sections[s], &sorted[i], a);
+			const struct ws_fatbin_image *image = &sorted[i];
+			const struct ws_arch arch = {.number = image->sm, .suffix = image->suffix};
+			bool ptx = image->kind == WS_FATBIN_PTX;
+			if (i == 0 || by_image(image, &sorted[i - 1]) != 0) {
+				*ws_vec_push(&list, a) = (struct ws_image_facts){.section = sections[s],
+					.kind = ptx                          ? "ptx"
+						: image->kind == WS_FATBIN_CUBIN ? "code"
+						: image->kind == WS_FATBIN_LTO
+						? "lto"
+						: ws_arena_printf(a, "%u", (unsigned)image->kind),
+					.arch = ws_arch_text(&arch, a),
+					.ptx_isa = ptx ? ws_arena_printf(a, "%u.%u", image->major, image->minor) : NULL,
+					.packing = image->packing};
 			}
 			struct ws_image_facts *last = &list.at[list.len - 1];
 			last->count++;
-			last->stored_bytes += sorted[i].stored_bytes;
-			last->raw_bytes += sorted[i].raw_bytes;
+			last->stored_bytes += image->stored_bytes;
+			last->raw_bytes += image->raw_bytes;
 		}
 	}
 	facts->images = list.at;
@@ -249,43 +223,43 @@ needed_cpu(const struct ws_elf *elf)
 
 /* ---- one file ---- */
 
-static const char *
-machine_of(const char *path, struct ws_arena *a, uint64_t *size)
-{
-	char head[WS_MACHINE_BYTES];
-	struct stat status;
-	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, NULL);
-	if (fd < 0) {
-		return NULL;
-	}
-	*size = (uint64_t)status.st_size;
-	ssize_t len = pread(fd, head, sizeof(head), 0);
-	return len > 0 ? ws_machine_of(head, (size_t)len, a) : NULL;
-}
-
-void
-ws_module_facts_read(const char *path, const char *name, const char *const *own, size_t own_count,
+/* @own are names of libraries that the same wheel carries. */
+static void
+read_module(const struct ws_module *library, const char *const *own, size_t own_count,
 	struct ws_arena *a, struct ws_module_facts *facts)
 {
 	struct ws_err err = {0};
-	*facts = (struct ws_module_facts){.name = name};
-	facts->machine = machine_of(path, a, &facts->size_bytes);
-	facts->python_suffix = ws_module_python_of(name, a);
-	struct ws_elf *elf = ws_elf_open_as(path, name, true, a, &err);
+	struct stat status = {0};
+	char head[WS_MACHINE_BYTES];
+	WS_AUTO_FD int fd = ws_fs_open_regular(library->file, 0, &status, NULL);
+	ssize_t len = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+	*facts = (struct ws_module_facts){.name = library->name,
+		.size_bytes = fd < 0 ? 0 : (uint64_t)status.st_size,
+		.machine = len > 0 ? ws_machine_of(head, (size_t)len, a) : NULL,
+		.python_suffix = ws_module_python_of(library->name, a)};
+	struct ws_elf *elf = ws_elf_open_as(library->file, library->name, true, a, &err);
 	if (!elf) {
 		facts->refused = ws_arena_strdup(a, err.text);
 		return;
 	}
+	text_list needed = {0}, versions = {0};
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		*ws_vec_push(&needed, a) = ws_arena_strdup(a, elf->needed[i]);
+	}
+	for (size_t i = 0; i < elf->version_count; i++) {
+		const struct ws_elf_version *version = &elf->versions[i];
+		if (version->library) {
+			*ws_vec_push(&versions, a) =
+				ws_arena_printf(a, "%s %s", version->library, version->name);
+		}
+	}
 	facts->soname = ws_arena_strdup(a, elf->soname);
 	facts->rpath = ws_arena_strdup(a, elf->rpath);
 	facts->runpath = ws_arena_strdup(a, elf->runpath);
-	const char **needed = WS_NEW_N(a, const char *, elf->needed_count);
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		needed[i] = ws_arena_strdup(a, elf->needed[i]);
-	}
-	facts->needed = needed;
-	facts->needed_count = elf->needed_count;
-	read_versions(elf, a, facts);
+	facts->needed = needed.at;
+	facts->needed_count = needed.len;
+	facts->versions = versions.at;
+	facts->version_count = ws_sort_once(versions.at, versions.len);
 	ws_floor_add(&facts->floor, elf, own, own_count, a);
 	facts->platform = facts->floor.machine ? ws_floor_tag(&facts->floor) : NULL;
 	facts->cxx11abi = ws_cxx11abi_of_module(elf);
@@ -299,40 +273,33 @@ ws_module_facts_read(const char *path, const char *name, const char *const *own,
 
 /* ---- since when there are its names ---- */
 
-typedef bool (*take_line)(void *self, const struct ws_export *line, struct ws_arena *a);
-
+/* Reads an export list. Python's stable ABI (@number 0) adds its names to @names, each with its
+ * first version, "3.9". A torch release sets @number at the names that it has. */
 static bool
-read_list(const char *path, take_line take, void *self, const char **release, struct ws_arena *a,
-	struct ws_err *err)
+read_list(const char *path, struct ws_map *names, size_t number, const char **release,
+	struct ws_arena *a, struct ws_err *err)
 {
+	static const char start[] = "python";
 	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, NULL, a, err);
 	struct ws_export line;
-	if (!list) {
-		return false;
-	}
-	*release = list->release ? ws_arena_strdup(a, list->release) : NULL;
-	while (ws_exports_next(list, &line, err)) {
+	*release = list ? ws_arena_strdup(a, list->release) : NULL;
+	while (list && ws_exports_next(list, &line, err)) {
 		if (line.kind == WS_EXPORT_END) {
 			return true;
 		}
-		if (line.kind == WS_EXPORT_NAME || line.kind == WS_EXPORT_TLS) {
-			take(self, &line, a);
+		if (line.kind != WS_EXPORT_NAME && line.kind != WS_EXPORT_TLS) {
+			continue;
+		}
+		size_t *seen = number && is_torch_shim(line.text) ? ws_map_get(names, line.text) : NULL;
+		if (seen) {
+			*seen = number;
+		} else if (!number && ws_same(line.library, STABLE_ABI) && line.version
+			&& ws_starts_with(line.version, start)) {
+			ws_map_put(names, ws_arena_strdup(a, line.text),
+				ws_arena_strdup(a, line.version + strlen(start)), a);
 		}
 	}
 	return false;
-}
-
-/* Name -> "3.9" for those of the stable ABI. */
-static bool
-add_stable(void *self, const struct ws_export *line, struct ws_arena *a)
-{
-	static const char start[] = "python";
-	if (ws_same(line->library, STABLE_ABI) && line->version
-		&& ws_starts_with(line->version, start)) {
-		ws_map_put(self, ws_arena_strdup(a, line->text),
-			ws_arena_strdup(a, line->version + strlen(start)), a);
-	}
-	return true;
 }
 
 static void
@@ -357,72 +324,38 @@ date_python(struct ws_module_facts *m, const struct ws_map *stable, struct ws_ar
 }
 
 static bool
-date_pythons(struct ws_module_facts *modules, size_t count, const struct ws_facts_lists *lists,
+date_names(struct ws_module_facts *modules, size_t count, const struct ws_facts_order *lists,
 	struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_map stable = {0};
+	struct ws_map stable = {0}, shims = {0}; /* name -> "3.9"; name -> number of a list */
 	const char *release;
-	for (size_t i = 0; i < lists->stable_count; i++) {
-		if (!read_list(lists->stable[i], add_stable, &stable, &release, a, err)) {
+	size_t open = 0, pythons = 0;
+	for (size_t i = 0; i < count; i++) {
+		pythons += modules[i].python_name_count > 0;
+		open += modules[i].torch == WS_TORCH_STABLE;
+		for (size_t k = 0; k < modules[i].torch_name_count; k++) {
+			ws_map_put(&shims, modules[i].torch_names[k], WS_NEW(a, size_t), a);
+		}
+	}
+	for (size_t i = 0; pythons > 0 && i < lists->stable_count; i++) {
+		if (!read_list(lists->stable[i], &stable, 0, &release, a, err)) {
 			return false;
 		}
 	}
 	for (size_t i = 0; stable.count > 0 && i < count; i++) {
 		date_python(&modules[i], &stable, a);
 	}
-	return true;
-}
-
-/* Names that are looked for, each with the number of the list that has it last. */
-struct search {
-	struct ws_map names; /* name -> size_t */
-	size_t list;         /* from 1 */
-};
-
-static bool
-mark_wanted(void *self, const struct ws_export *line, struct ws_arena *a WS_UNUSED)
-{
-	struct search *search = self;
-	size_t *seen = is_torch_shim(line->text) ? ws_map_get(&search->names, line->text) : NULL;
-	if (seen) {
-		*seen = search->list;
-	}
-	return true;
-}
-
-static bool
-has_all(const struct search *search, const struct ws_module_facts *m)
-{
-	for (size_t i = 0; i < m->torch_name_count; i++) {
-		const size_t *seen = ws_map_get(&search->names, m->torch_names[i]);
-		if (*seen != search->list) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool
-date_torch(struct ws_module_facts *modules, size_t count, const struct ws_facts_lists *lists,
-	struct ws_arena *a, struct ws_err *err)
-{
-	struct search search = {0};
-	size_t open = 0;
-	for (size_t i = 0; i < count; i++) {
-		open += modules[i].torch == WS_TORCH_STABLE;
-		for (size_t k = 0; k < modules[i].torch_name_count; k++) {
-			ws_map_put(&search.names, modules[i].torch_names[k], WS_NEW(a, size_t), a);
-		}
-	}
-	while (open > 0 && search.list < lists->torch_count) {
-		const char *release;
-		const char *path = lists->torch[search.list++];
-		if (!read_list(path, mark_wanted, &search, &release, a, err)) {
+	for (size_t number = 1; open > 0 && number <= lists->torch_count; number++) {
+		if (!read_list(lists->torch[number - 1], &shims, number, &release, a, err)) {
 			return false;
 		}
 		for (size_t i = 0; i < count; i++) {
 			struct ws_module_facts *m = &modules[i];
-			if (m->torch == WS_TORCH_STABLE && !m->torch_since && has_all(&search, m)) {
+			bool has_all = m->torch == WS_TORCH_STABLE && !m->torch_since;
+			for (size_t k = 0; k < m->torch_name_count && has_all; k++) {
+				has_all = *(const size_t *)ws_map_get(&shims, m->torch_names[k]) == number;
+			}
+			if (has_all) {
 				m->torch_since = release;
 				open--;
 			}
@@ -432,13 +365,26 @@ date_torch(struct ws_module_facts *modules, size_t count, const struct ws_facts_
 }
 
 bool
-ws_module_facts_date(struct ws_module_facts *modules, size_t count,
-	const struct ws_facts_lists *lists, struct ws_arena *a, struct ws_err *err)
+ws_module_facts_read(struct ws_wheel_facts *facts, const struct ws_facts_order *lists,
+	struct ws_arena *a, struct ws_err *err)
 {
-	bool python = false;
+	size_t count = facts->library_count;
+	struct ws_module_facts *modules = WS_NEW_N(a, struct ws_module_facts, count);
+	const char **own = WS_NEW_N(a, const char *, count);
 	for (size_t i = 0; i < count; i++) {
-		python = python || modules[i].python_name_count > 0;
+		own[i] = ws_path_base(facts->libraries[i].name);
 	}
-	return (!python || date_pythons(modules, count, lists, a, err))
-		&& date_torch(modules, count, lists, a, err);
+	for (size_t i = 0; i < count; i++) {
+		read_module(&facts->libraries[i], own, count, a, &modules[i]);
+	}
+	if (!date_names(modules, count, lists, a, err)) {
+		return false;
+	}
+	facts->modules = modules;
+	facts->module_count = count;
+	if (facts->kind == WS_FACTS_LIBRARY) {
+		facts->size_bytes = facts->read_bytes = modules[0].size_bytes;
+	}
+	ws_expected_tags_check(facts);
+	return true;
 }

@@ -46,33 +46,11 @@ archs_text(const void *value, struct ws_arena *a)
 	return archs->count ? ws_arch_set_text(archs, a) : NULL;
 }
 
-static bool
-read_machine(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	const struct ws_machine **machine = into;
-	return ws_expect(r, value, WS_JSON_STRING, "a machine")
-		&& ((*machine = ws_machine_named(value->text))
-			|| ws_json_err(r->doc, value, r->err, "'%s' is not a machine", value->text));
-}
-
-static const char *
-machine_text(const void *value, struct ws_arena *a WS_UNUSED)
-{
-	const struct ws_machine *machine = *(const struct ws_machine *const *)value;
-	return machine && machine != ws_machine_host() ? machine->name : NULL;
-}
-
 static const struct ws_type type_archs = {.name = "an architecture",
 	.plural = "architectures",
 	.size = sizeof(struct ws_arch_set),
 	.read = read_archs,
 	.text = archs_text};
-static const struct ws_type type_machine = {.name = "a machine",
-	.plural = "machines",
-	.size = sizeof(const struct ws_machine *),
-	.read = read_machine,
-	.text = machine_text};
-
 static const struct ws_field family_fields[] = {
 	WS_VALUE("name", struct ws_arch_alias, name, WS_ALWAYS, NULL),
 	WS_VALUE_AS("archs", struct ws_arch_alias, archs, type_archs, WS_ALWAYS, NULL),
@@ -96,7 +74,7 @@ static const struct ws_field place_fields[] = {
 	WS_MAP("families", PLACE, place.families, place.family_count, family_table, WS_IF_ANY, NULL),
 	WS_VALUE("ptx", PLACE, place.ptx, WS_IF_ANY, NULL),
 	WS_VALUE("glibc", PLACE, place.glibc, WS_IF_ANY, NULL),
-	WS_VALUE_AS("machine", PLACE, place.machine, type_machine, WS_IF_ANY, NULL),
+	WS_VALUE("machine", PLACE, place.machine, WS_IF_ANY, NULL),
 	WS_VALUE("strict", PLACE, place.strict, WS_IF_ANY, NULL),
 };
 static const struct ws_table place_table = {"a place", place_fields, WS_LEN(place_fields)};
@@ -166,19 +144,20 @@ mount_files(struct mounts *m, const char *const *paths, size_t count)
 	return names;
 }
 
-/* The places as they are written; @m NULL: paths stay as they are. */
-static const struct ws_wheel_place *
-written_places(const struct ws_judge_order *order, struct mounts *m, struct ws_arena *a)
+/* @m NULL: paths stay as they are. The subject is for people: on wheels it is not part of the
+ * key. */
+static void
+write_order(
+	const struct ws_judge_order *order, struct mounts *m, struct ws_arena *a, struct ws_buf *text)
 {
 	struct ws_wheel_place *places = WS_NEW_N(a, struct ws_wheel_place, order->place_count);
+	struct ws_judge_order written = *order;
+	written.places = places;
+	written.subject = order->module_count > 0 ? order->subject : NULL;
+	written.wheel = m && order->digest ? WHEEL : order->wheel;
 	for (size_t i = 0; i < order->place_count; i++) {
-		places[i] = order->places[i];
 		struct ws_judge_place *p = &places[i].place;
-		if (p->facts && p->archs.count > 0) {
-			p->families = p->facts->families;
-			p->family_count = p->facts->family_count;
-		}
-		p->ptx = p->facts && p->driver ? ws_facts_ptx_of_driver(p->facts, p->driver) : NULL;
+		places[i] = order->places[i];
 		if (m) {
 			p->lists = mount_files(m, p->lists, p->list_count);
 			p->libraries = mount_files(m, p->libraries, p->library_count);
@@ -186,18 +165,6 @@ written_places(const struct ws_judge_order *order, struct mounts *m, struct ws_a
 			p->folder_count = 0;
 		}
 	}
-	return places;
-}
-
-/* The subject is for people: on wheels it is not part of the key. */
-static void
-write_order(
-	const struct ws_judge_order *order, struct mounts *m, struct ws_arena *a, struct ws_buf *text)
-{
-	struct ws_judge_order written = *order;
-	written.places = written_places(order, m, a);
-	written.subject = order->module_count > 0 ? order->subject : NULL;
-	written.wheel = m && order->digest ? WHEEL : order->wheel;
 	ws_table_text(&ws_judge_order_table, &written, WS_JSON_PRETTY, text);
 }
 
@@ -250,27 +217,6 @@ ws_judge_recall(const struct ws_judge_order *order, struct ws_cache *cache, cons
 		&& ws_verdict_recall(cache->store, result.outputs[0].hex, a, verdict, NULL);
 }
 
-/* The wheel, or its own limits, ended the child. */
-static void
-fill_unknown(const struct ws_judge_order *order, const char *why, struct ws_arena *a,
-	struct ws_wheel_verdict *verdict)
-{
-	struct ws_wheel_place_verdict *places =
-		WS_NEW_N(a, struct ws_wheel_place_verdict, order->place_count);
-	*verdict = (struct ws_wheel_verdict){.verdict = WS_VERDICT_UNKNOWN,
-		.why = why,
-		.cause = "unreadable",
-		.wheel = order->name,
-		.places = places,
-		.place_count = order->place_count};
-	for (size_t i = 0; i < order->place_count; i++) {
-		places[i] = (struct ws_wheel_place_verdict){.verdict = WS_VERDICT_UNKNOWN,
-			.why = why,
-			.cause = "unreadable",
-			.torch = order->places[i].torch};
-	}
-}
-
 bool
 ws_judge_now(const struct ws_judge_order *order, const char *program, const char *folder,
 	struct ws_arena *a, struct ws_wheel_verdict *verdict, struct ws_err *err)
@@ -297,7 +243,21 @@ ws_judge_now(const struct ws_judge_order *order, const char *program, const char
 	if (order->facts || ws_err_is_stop(err)) {
 		return false;
 	}
-	fill_unknown(order, ws_arena_strdup(a, err->text), a, verdict);
+	/* The wheel, or its own limits, ended the child. */
+	struct ws_wheel_place_verdict *places =
+		WS_NEW_N(a, struct ws_wheel_place_verdict, order->place_count);
+	*verdict = (struct ws_wheel_verdict){.verdict = WS_VERDICT_UNKNOWN,
+		.why = ws_arena_strdup(a, err->text),
+		.cause = "unreadable",
+		.wheel = order->name,
+		.places = places,
+		.place_count = order->place_count};
+	for (size_t i = 0; i < order->place_count; i++) {
+		places[i] = (struct ws_wheel_place_verdict){.verdict = WS_VERDICT_UNKNOWN,
+			.why = verdict->why,
+			.cause = "unreadable",
+			.torch = order->places[i].torch};
+	}
 	*err = (struct ws_err){0};
 	return true;
 }

@@ -22,7 +22,7 @@
 #include "model/recipe.h"
 
 /** Increase the number when the same order would be judged or measured differently. */
-#define WS_JUDGE_VERSION "wheelsmith.verify/11"
+#define WS_JUDGE_VERSION "wheelsmith.verify/12"
 
 /**
  * Where modules will be loaded. The parent names files by path; in an action the paths are names
@@ -44,16 +44,15 @@ struct ws_judge_place {
 	 * is the first. */
 	const char *const *pythons;
 	size_t python_count;
-	const char *stable_python;    /**< as in struct ws_load_place */
-	struct ws_arch_set archs;     /**< GPUs to serve; "9.0+PTX" needs PTX for later ones, too */
-	const char *driver;           /**< "550.54.14" */
-	const struct ws_facts *facts; /**< source of the next two, in the parent */
-	const struct ws_arch_alias *families;
+	const char *stable_python; /**< as in struct ws_load_place */
+	struct ws_arch_set archs;  /**< GPUs to serve; "9.0+PTX" needs PTX for later ones, too */
+	const char *driver;        /**< "550.54.14" */
+	const struct ws_arch_alias *families; /**< which GPUs run code for an f target */
 	size_t family_count;
-	const char *ptx;                  /**< newest PTX that the driver reads */
-	const char *glibc;                /**< "2.28"; NULL: that of `libraries` */
-	const struct ws_machine *machine; /**< NULL: this host's */
-	bool strict;                      /**< names in libraries that were not read are unknown */
+	const char *ptx;     /**< newest PTX that the driver reads */
+	const char *glibc;   /**< "2.28"; NULL: that of `libraries` */
+	const char *machine; /**< "aarch64"; NULL: this host's */
+	bool strict;         /**< names in libraries that were not read are unknown */
 };
 
 /** A place with its names. */

@@ -59,12 +59,6 @@ void ws_host_libraries(
  */
 void ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *paths);
 
-/**
- * The folders that the loader searches by default (/etc/ld.so.conf, its own), those of @a prefix
- * first.
- */
-void ws_host_library_folders(const char *prefix, struct ws_arena *a, ws_name_list *folders);
-
 /** Adds those that @a recipe links. */
 void ws_host_libraries_linked(struct ws_ledger *ledger, const struct ws_hostcc *cxx,
 	const struct ws_recipe *recipe, struct ws_arena *a, ws_name_list *paths);

@@ -1,29 +1,15 @@
-/* uncertain.c - the four reasons, over the modules that fail. */
-#include "judge/verify_child.h"
-
-static bool
-fails(const struct ws_module_verdict *m)
-{
-	return m->verdict == WS_VERDICT_FAILS;
-}
-
-static bool
-loads(const struct ws_module_verdict *m)
-{
-	return m->verdict == WS_VERDICT_OK;
-}
-
-/* True if another module, which loads, loads this one. */
-static bool
-is_brought_along(const struct ws_verdict *v, size_t i)
-{
-	bool brought = false;
-	for (size_t k = 0; k < v->count; k++) {
-		const struct ws_module_verdict *other = &v->modules[k];
-		brought = brought || (k != i && loads(other) && other->symbols.reaches[i]);
-	}
-	return brought;
-}
+/* uncertain.c - modules that do not load, and that the package may never load
+ *
+ * No check runs the package, so it is unknown which libraries it loads besides those that Python
+ * imports. A wheel does not fail because of these modules alone:
+ * 1. a library that another module loads (both are judged together);
+ * 2. a module whose name differs from others by numbers (libx_cuda118.so, libx_cuda128.so;
+ *    pg_2_11_0 for torch 2.11.0): the package chooses one;
+ * 3. a module that needs the library of a second package;
+ * 4. a module whose library may be in a wheel that METADATA requires. */
+#include "base/fs.h"
+#include "judge/verdict.h"
+#include "wheelfile/dist_info.h"
 
 /* True if the names differ by numbers only. */
 static bool
@@ -41,43 +27,6 @@ are_alike(const char *x, const char *y)
 	return *x == *y;
 }
 
-/* A module whose name differs by numbers, and that loads; NULL: none. */
-static const char *
-find_choice(const struct ws_verdict *v, size_t i)
-{
-	const char *found = NULL;
-	for (size_t k = 0; k < v->count && !found; k++) {
-		const struct ws_module_verdict *other = &v->modules[k];
-		found = loads(other) && are_alike(other->module->name, v->modules[i].module->name)
-			? other->module->name
-			: NULL;
-	}
-	return found;
-}
-
-/* Where the suffix begins: ".cpython-311-x86_64-linux-gnu.so". */
-static const char *
-suffix_of(const char *name)
-{
-	const char *slash = strrchr(name, '/');
-	const char *base = slash ? slash + 1 : name;
-	return base + strcspn(base, ".");
-}
-
-/* True if another module for the same Python differs by numbers: "pg_2_11_0", "pg_2_12_0". */
-static bool
-is_one_of_several(const struct ws_verdict *v, size_t i)
-{
-	const char *name = v->modules[i].module->name;
-	bool several = false;
-	for (size_t k = 0; k < v->count; k++) {
-		const char *other = v->modules[k].module->name;
-		several = several
-			|| (k != i && are_alike(other, name) && ws_same(suffix_of(other), suffix_of(name)));
-	}
-	return several;
-}
-
 #define DEEPEST 8 /* siblings that need siblings; they may go in circles */
 
 /* The first library that is missing, if nothing else is wrong with the module and the libraries of
@@ -93,7 +42,8 @@ find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigne
 		const struct ws_absent_library *found = absent->sibling || absent->brought ? NULL : absent;
 		for (size_t k = 0; k < v->count && absent->sibling; k++) {
 			const struct ws_module_verdict *sibling = &v->modules[k];
-			if (fails(sibling) && ws_same(sibling->symbols.module, absent->sibling->module)) {
+			if (sibling->verdict == WS_VERDICT_FAILS
+				&& ws_same(sibling->symbols.module, absent->sibling->module)) {
 				found = find_lack(v, sibling, depth + 1);
 				only = only && found;
 			}
@@ -109,17 +59,6 @@ find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigne
 		only = m->symbols.missing[i].verdict != WS_VERDICT_FAILS;
 	}
 	return only ? lack : NULL;
-}
-
-/* True if a module loads that is not a copy of a system library. */
-static bool
-has_more(const struct ws_verdict *v)
-{
-	bool more = false;
-	for (size_t k = 0; k < v->count; k++) {
-		more = more || (loads(&v->modules[k]) && !strstr(v->modules[k].module->name, ".libs/"));
-	}
-	return more;
 }
 
 /* "apache-tvm-ffi, cloudpickle": required wheels that may have libraries; NULL: none. */
@@ -138,9 +77,38 @@ others_required(const struct ws_metadata_info *metadata, struct ws_arena *a)
 	return text.len ? ws_buf_copy(&text, a) : NULL;
 }
 
+/* One module beside the others. */
+struct others {
+	bool loader;        /* one that loads loads this module */
+	const char *choice; /* one that loads, and whose name differs by numbers; NULL: none */
+	bool several;       /* one for the same Python differs by numbers: "pg_2_11_0", "pg_2_12_0" */
+	bool more;          /* one loads that is not a copy of a system library */
+};
+
+static struct others
+compare_others(const struct ws_verdict *v, size_t i)
+{
+	struct others o = {0};
+	const char *name = v->modules[i].module->name, *base = ws_path_base(name);
+	for (size_t k = 0; k < v->count; k++) {
+		const struct ws_module_verdict *other = &v->modules[k];
+		const char *its_name = other->module->name, *its_base = ws_path_base(its_name);
+		bool alike = are_alike(its_name, name), loads = other->verdict == WS_VERDICT_OK;
+		o.loader = o.loader || (k != i && loads && other->symbols.reaches[i]);
+		o.choice = !o.choice && alike && loads ? its_name : o.choice;
+		/* The suffix begins at the first dot: ".cpython-311-x86_64-linux-gnu.so". */
+		o.several = o.several
+			|| (k != i && alike
+				&& ws_same(base + strcspn(base, "."), its_base + strcspn(its_base, ".")));
+		o.more = o.more || (loads && !strstr(its_name, ".libs/"));
+	}
+	return o;
+}
+
 /* The reason why the wheel may not need the module; NULL: it needs the module. */
 static const char *
-find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws_arena *a)
+find_doubt(const struct ws_verdict *v, size_t i, const struct others *others, const char *required,
+	struct ws_arena *a)
 {
 	const struct ws_module_verdict *m = &v->modules[i];
 	const struct ws_absent_library *lack = find_lack(v, m, 0);
@@ -150,21 +118,17 @@ find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws
 			"%s needs the library '%s', which a wheel that METADATA requires may have: %s", name,
 			lack->name, required);
 	}
-	const char *choice = m->module->init ? NULL : find_choice(v, i);
-	if (choice) {
+	if (!m->module->init && others->choice) {
 		return ws_arena_printf(
-			a, "%s does not load, and %s does; the package may use either", name, choice);
+			a, "%s does not load, and %s does; the package may use either", name, others->choice);
 	}
-	if (!has_more(v)) {
-		return NULL;
-	}
-	if (m->module->init && is_one_of_several(v, i)) {
+	if (others->more && m->module->init && others->several) {
 		return ws_arena_printf(a,
 			"%s does not load, and others differ from it by a number only; the package may use "
 			"another",
 			name);
 	}
-	if (!lack) {
+	if (!others->more || !lack) {
 		return NULL;
 	}
 	return ws_arena_printf(a, "%s needs the library '%s', which %s", name, lack->name,
@@ -181,14 +145,16 @@ ws_find_uncertain(const struct ws_verdict *verdict, struct ws_subject_module *mo
 	*unknown = (struct ws_finding){.verdict = WS_VERDICT_UNKNOWN, .cause = "optional"};
 	for (size_t i = 0; i < verdict->count; i++) {
 		const struct ws_module_verdict *m = &verdict->modules[i];
-		if (!modules[i].required || loads(m)) {
+		if (!modules[i].required || m->verdict == WS_VERDICT_OK) {
 			continue;
 		}
-		if (!modules[i].init && is_brought_along(verdict, i)) {
+		struct others others = compare_others(verdict, i);
+		if (!modules[i].init && others.loader) {
 			modules[i].required = false;
 			continue;
 		}
-		const char *doubt = fails(m) ? find_doubt(verdict, i, required, a) : NULL;
+		const char *doubt =
+			m->verdict == WS_VERDICT_FAILS ? find_doubt(verdict, i, &others, required, a) : NULL;
 		modules[i].required = !doubt;
 		unknown->text = unknown->text ? unknown->text : doubt;
 	}

@@ -249,15 +249,26 @@ measure_own(const struct ws_verdict *judged, struct ws_arena *a, struct ws_measu
 	}
 }
 
-/* All but the floor are of the first place that was judged: the files are the same in each. */
-static void
-measure(const struct ws_judge_outcome *outcomes, size_t count, bool own, struct ws_arena *a,
-	struct ws_measured *measured)
+void
+ws_verdict_make(struct ws_judge_outcome *outcomes, size_t count, const char *wheel, bool own,
+	struct ws_arena *a, struct ws_wheel_verdict *verdict)
 {
+	struct ws_wheel_place_verdict *places = WS_NEW_N(a, struct ws_wheel_place_verdict, count);
+	struct ws_measured *measured = &verdict->measured;
 	const struct ws_verdict *first = NULL;
 	const struct ws_floor *floor = NULL;
+	*verdict = (struct ws_wheel_verdict){.wheel = wheel, .places = places, .place_count = count};
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_verdict *judged = &outcomes[i].judged;
+		places[i] = outcomes[i].place;
+		places[i].findings = outcomes[i].findings.at;
+		places[i].finding_count = outcomes[i].findings.len;
+		make_modules(judged, a, &places[i]);
+		if (i == 0 || places[i].verdict > verdict->verdict) {
+			verdict->verdict = places[i].verdict;
+			verdict->why = places[i].why;
+			verdict->cause = places[i].cause;
+		}
 		if (judged->count > 0) {
 			first = first ? first : judged;
 			floor = floor && judged->floor.policy <= floor->policy ? floor : &judged->floor;
@@ -266,33 +277,10 @@ measure(const struct ws_judge_outcome *outcomes, size_t count, bool own, struct 
 	if (!first) {
 		return;
 	}
+	/* All but the floor are of the first place that was judged: the files are the same in each. */
 	measured->platform = ws_floor_tag(floor);
 	measured->glibc = floor->asked[WS_FLOOR_GLIBC].text;
 	measured->glibcxx = floor->asked[WS_FLOOR_GLIBCXX].text;
 	measured->cxx11abi = first->cxx11abi;
-	if (own) {
-		measure_own(first, a, measured);
-	} else {
-		measure_gpu_code(first, a, measured);
-	}
-}
-
-void
-ws_verdict_make(struct ws_judge_outcome *outcomes, size_t count, const char *wheel, bool own,
-	struct ws_arena *a, struct ws_wheel_verdict *verdict)
-{
-	struct ws_wheel_place_verdict *places = WS_NEW_N(a, struct ws_wheel_place_verdict, count);
-	*verdict = (struct ws_wheel_verdict){.wheel = wheel, .places = places, .place_count = count};
-	for (size_t i = 0; i < count; i++) {
-		places[i] = outcomes[i].place;
-		places[i].findings = outcomes[i].findings.at;
-		places[i].finding_count = outcomes[i].findings.len;
-		make_modules(&outcomes[i].judged, a, &places[i]);
-		if (i == 0 || places[i].verdict > verdict->verdict) {
-			verdict->verdict = places[i].verdict;
-			verdict->why = places[i].why;
-			verdict->cause = places[i].cause;
-		}
-	}
-	measure(outcomes, count, own, a, &verdict->measured);
+	(own ? measure_own : measure_gpu_code)(first, a, measured);
 }

@@ -13,6 +13,7 @@
 #include "store/store.h"
 #include "verify/judge.h"
 
+struct ws_metadata_info;
 struct ws_wheel_facts;
 
 /** The file, and the only output of an action that judges. */
@@ -124,12 +125,21 @@ bool ws_verdict_recall(const struct ws_store *store, const char *digest, struct 
 /** The result of judging in one place. */
 struct ws_judge_outcome {
 	struct ws_wheel_place_verdict place; /**< its lists are filled by ws_verdict_make */
-	WS_VEC(struct ws_finding) findings;
+	ws_finding_list findings;
 	struct ws_verdict judged; /**< no modules: they were not judged */
 };
 
 /** Fills @a verdict from @a count outcomes, at least one; @a own: our own modules were judged. */
 void ws_verdict_make(struct ws_judge_outcome *outcomes, size_t count, const char *wheel, bool own,
 	struct ws_arena *a, struct ws_wheel_verdict *verdict);
+
+/**
+ * Call it where no recipe names the modules that must import. Clears `required` of the modules of
+ * @a verdict that do not decide; @a modules has the same order, and the subject is installed.
+ * @a unknown gets the reason why the verdict is unknown instead; its text is NULL where there is
+ * none. @a metadata may be NULL.
+ */
+void ws_find_uncertain(const struct ws_verdict *verdict, struct ws_subject_module *modules,
+	const struct ws_metadata_info *metadata, struct ws_arena *a, struct ws_finding *unknown);
 
 #endif

@@ -2,23 +2,22 @@
 #include "judge/wheel_facts.h"
 
 #include "base/fs.h"
-#include "wheelfile/modules.h"
+#include "wheelfile/label_check.h"
 #include "wheelfile/record_check.h"
 
 #include <fcntl.h>
 
 #define LARGEST_TEXT ((size_t)16 << 20) /* of dist-info; descriptions of 0.3 MB exist */
 #define TAIL_BYTES ((uint64_t)96 << 10) /* the directory and dist-info of most wheels */
+#define UNPACKED "modules"              /* libraries, in the working folder */
 #define GAP_BYTES ((uint64_t)1 << 20)   /* everything is read anyway */
 
 struct maker {
 	struct ws_arena *a;
 	struct ws_wheel_facts *facts;
-	struct ws_wheel_problems *problems;
 	bool broken; /* the archive is malformed: reading ends */
 	struct ws_held_record record;
-	WS_VEC(struct ws_module_facts) modules;
-	WS_VEC(const char *) files; /* paths of the modules */
+	WS_VEC(struct ws_module) libraries;
 };
 
 static struct maker
@@ -31,17 +30,25 @@ start(
 		.is_whole = kind != WS_FACTS_WHEEL,
 		.zip = kind == WS_FACTS_WHEEL ? WS_NEW(a, struct ws_zip_facts) : NULL,
 		.record = kind != WS_FACTS_LIBRARY ? WS_NEW(a, struct ws_record_facts) : NULL};
-	return (struct maker){.a = a, .facts = facts, .problems = &facts->problems};
+	return (struct maker){.a = a, .facts = facts};
 }
 
 /* ---- mistakes ---- */
+
+/* No installer accepts the wheel. */
+static void
+add_damage(struct maker *m, const char *about, const char *text)
+{
+	ws_wheel_problem_add(m->facts, about, "%s", text);
+	m->facts->damaged = m->facts->damaged ? m->facts->damaged : ws_arena_strdup(m->a, text);
+}
 
 /* A wheel that cannot be read is a problem of it; a full disk is ours. */
 static bool
 report_fault(struct maker *m, const char *about, const struct ws_err *err)
 {
 	if (err->kind == WS_ERR_FETCH) {
-		ws_wheel_problem_add(m->problems, about, "%s", err->text);
+		add_damage(m, about, err->text);
 	}
 	return err->kind == WS_ERR_FETCH;
 }
@@ -62,7 +69,9 @@ report_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err 
 static void
 add_wrong(void *self, const char *what)
 {
-	ws_wheel_problem_add(((struct maker *)self)->problems, "RECORD", "%s", what);
+	struct ws_wheel_facts *facts = ((struct maker *)self)->facts;
+	ws_wheel_problem_add(facts, "RECORD", "%s", what);
+	facts->changed = facts->changed ? facts->changed : what;
 }
 
 /* @text is kept by the caller until the facts are made. False when it cannot be read. */
@@ -89,7 +98,7 @@ read_file_name(struct maker *m, const char *name)
 	if (ws_wheel_name_parse(name, m->a, parsed, &why)) {
 		m->facts->name = parsed;
 	} else {
-		ws_wheel_problem_add(m->problems, "file name", "'%s' is not a wheel's: %s", name, why);
+		ws_wheel_problem_add(m->facts, "file name", "'%s' is not a wheel's: %s", name, why);
 	}
 }
 
@@ -111,19 +120,6 @@ read_texts(struct maker *m, struct ws_str wheel, struct ws_str metadata)
 	}
 }
 
-static void
-compare_names(struct maker *m)
-{
-	struct ws_wheel_facts *f = m->facts;
-	size_t count = 0;
-	const char *const *lines = f->name
-		? ws_dist_info_disagreements(f->name, f->folder, f->wheel, f->metadata, m->a, &count)
-		: NULL;
-	for (size_t i = 0; i < count; i++) {
-		ws_wheel_problem_add(m->problems, "names", "%s", lines[i]);
-	}
-}
-
 /* One file of dist-info; s is NULL where there is none. False when reading ends. */
 static bool
 load_text(
@@ -132,8 +128,9 @@ load_text(
 	const char *path = ws_arena_printf(m->a, "%s/%s", m->facts->folder, name);
 	const struct ws_zip_entry *entry = ws_zip_find(zip, path);
 	if (!entry || entry->size_bytes > LARGEST_TEXT) {
-		ws_wheel_problem_add(
-			m->problems, name, entry ? "'%s' is too large" : "there is no '%s' in the wheel", path);
+		add_damage(m, name,
+			ws_arena_printf(
+				m->a, entry ? "'%s' is too large" : "there is no '%s' in the wheel", path));
 		return true;
 	}
 	ws_buf_add(text, "", 0);
@@ -154,6 +151,7 @@ read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
 	WS_AUTO_BUF struct ws_buf wheel = {0};
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	struct ws_wheel_facts *f = m->facts;
+	size_t count = 0;
 	for (size_t i = 0; i < w->zip.count; i++) {
 		const struct ws_zip_entry *entry = &w->zip.entries[i];
 		if (entry->flags & WS_ZIP_FLAG_DESCRIPTOR) {
@@ -170,32 +168,29 @@ read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
 		return false;
 	}
 	read_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
-	compare_names(m);
+	f->replaces = f->metadata ? ws_label_check_files(f->metadata, &w->zip, m->a) : NULL;
+	const char *const *lines = f->name
+		? ws_dist_info_disagreements(f->name, f->folder, f->wheel, f->metadata, m->a, &count)
+		: NULL;
+	for (size_t i = 0; i < count; i++) {
+		ws_wheel_problem_add(f, "names", "%s", lines[i]);
+	}
 	if (read_record(m, ws_buf_str(&w->record), false)) {
 		ws_held_record_names(&m->record, &w->zip);
 	}
 	return true;
 }
 
-static bool
-has_record(const struct ws_zip *zip)
-{
-	for (size_t i = 0; i < zip->count; i++) {
-		if (ws_ends_with(zip->entries[i].name, ".dist-info/RECORD")) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* A wheel did not open: was it the wheel, or the way to it? */
 static bool
 report_open_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
 {
-	if (zip->is_malformed) {
-		return report_zip_fault(m, zip, err);
+	bool readable = zip->by_name && !zip->is_malformed, has_record = false;
+	for (size_t i = 0; readable && i < zip->count; i++) {
+		has_record = has_record || ws_ends_with(zip->entries[i].name, ".dist-info/RECORD");
 	}
-	return zip->by_name && !has_record(zip) && report_fault(m, "RECORD", err);
+	return zip->is_malformed ? report_zip_fault(m, zip, err)
+							 : readable && !has_record && report_fault(m, "RECORD", err);
 }
 
 bool
@@ -213,7 +208,6 @@ ws_wheel_facts_get(const struct ws_fetch *fetch, const struct ws_index_file *fil
 		fine = report_open_fault(&m, &w.zip, err);
 	}
 	facts->read_bytes = w.remote.wire_bytes + w.scratch_bytes;
-	facts->wrong = facts->problems.count > 0;
 	ws_opened_wheel_close(&w);
 	return fine;
 }
@@ -230,7 +224,6 @@ is_elf(const void *head, size_t len)
 struct passing {
 	struct ws_zip_sink sink; /* first */
 	struct maker *m;
-	const char *folder;
 	const struct ws_zip_entry *entry; /* the one that comes */
 	struct ws_hasher *hasher;
 	uint64_t bytes; /* of it so far */
@@ -251,13 +244,12 @@ static bool
 land(struct passing *p, struct ws_err *err)
 {
 	struct maker *m = p->m;
-	const char *path = ws_arena_printf(m->a, "%s/%zu.so", p->folder, m->modules.len);
+	const char *path = ws_arena_printf(m->a, UNPACKED "/%zu.so", m->libraries.len);
 	p->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (p->fd < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
 	}
-	*ws_vec_push(&m->files, m->a) = path;
-	ws_vec_push(&m->modules, m->a)->name = p->entry->name;
+	*ws_vec_push(&m->libraries, m->a) = (struct ws_module){.name = p->entry->name, .file = path};
 	return true;
 }
 
@@ -272,33 +264,38 @@ add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err)
 	p->bytes += len;
 	ws_hasher_add(p->hasher, bytes, len);
 	return p->fd < 0 || ws_fs_write_all(p->fd, bytes, len)
-		|| ws_err_sys(err, WS_ERR_IO, "cannot write to '%s'", p->folder);
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write to '%s'", UNPACKED);
 }
 
 static bool
 end(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
 {
 	struct passing *p = (struct passing *)self;
+	struct ws_wheel_facts *facts = p->m->facts;
+	const char *name = p->entry->name;
 	struct ws_digest digest = ws_hasher_finish(p->hasher);
+	bool right = ws_held_record_file(&p->m->record, name, p->bytes, &digest);
 	p->hasher = NULL;
+	facts->record->hashed_count += right;
+	if (!right && !facts->damaged && ws_module_is_named(name)) {
+		facts->damaged = ws_arena_printf(p->m->a, "'%s' does not match its RECORD", name);
+	}
 	if (p->fd >= 0) {
 		close(ws_take_fd(&p->fd));
 	}
-	struct maker *m = p->m;
-	m->facts->record->hashed_count +=
-		ws_held_record_file(&m->record, p->entry->name, p->bytes, &digest);
 	return true;
 }
 
 static bool
-read_members(struct maker *m, struct ws_zip *zip, const char *folder, struct ws_err *err)
+read_members(struct maker *m, struct ws_zip *zip, struct ws_err *err)
 {
 	const struct ws_zip_entry **entries = WS_NEW_N(m->a, const struct ws_zip_entry *, zip->count);
 	for (size_t i = 0; i < zip->count; i++) {
 		entries[i] = &zip->entries[i];
 	}
-	struct passing p = {.sink = {begin, add, end}, .m = m, .folder = folder, .fd = -1};
-	m->facts->is_whole = ws_zip_read(zip, entries, zip->count, GAP_BYTES, &p.sink, err);
+	struct passing p = {.sink = {begin, add, end}, .m = m, .fd = -1};
+	m->facts->is_whole = ws_fs_mkdirs(UNPACKED, err)
+		&& ws_zip_read(zip, entries, zip->count, GAP_BYTES, &p.sink, err);
 	ws_hasher_drop(p.hasher);
 	if (p.fd >= 0) {
 		close(ws_take_fd(&p.fd));
@@ -306,65 +303,18 @@ read_members(struct maker *m, struct ws_zip *zip, const char *folder, struct ws_
 	return m->facts->is_whole || report_zip_fault(m, zip, err);
 }
 
-/* ---- modules ---- */
-
-static int
-by_name(const void *x, const void *y)
-{
-	return strcmp(
-		((const struct ws_module_facts *)x)->name, ((const struct ws_module_facts *)y)->name);
-}
-
 static bool
-read_modules(struct maker *m, const struct ws_facts_lists *lists, struct ws_err *err)
-{
-	size_t count = m->modules.len;
-	const char **own = WS_NEW_N(m->a, const char *, count);
-	for (size_t i = 0; i < count; i++) {
-		own[i] = ws_path_base(m->modules.at[i].name);
-	}
-	for (size_t i = 0; i < count; i++) {
-		const char *name = m->modules.at[i].name;
-		ws_module_facts_read(m->files.at[i], name, own, count, m->a, &m->modules.at[i]);
-	}
-	if (count > 1) {
-		qsort(m->modules.at, count, sizeof(*m->modules.at), by_name);
-	}
-	if (!ws_module_facts_date(m->modules.at, count, lists, m->a, err)) {
-		return false;
-	}
-	m->facts->modules = m->modules.at;
-	m->facts->module_count = count;
-	m->facts->platform = ws_module_platform(m->modules.at, count, m->a);
-	ws_expected_tags_check(m->problems, m->facts);
-	return true;
-}
-
-static bool
-read_wheel(
-	struct maker *m, const struct ws_facts_order *order, const char *folder, struct ws_err *err)
+read_wheel(struct maker *m, const struct ws_facts_order *order, struct ws_err *err)
 {
 	struct ws_opened_wheel w;
 	read_file_name(m, order->name);
 	if (!ws_opened_wheel_read(order->path, order->name, m->a, &w, err)) {
 		return report_open_fault(m, &w.zip, err);
 	}
-	m->facts->size_bytes = w.zip.source->size;
-	bool fine = (read_dist_info(m, &w, err) || m->broken)
-		&& (m->broken || read_members(m, &w.zip, folder, err))
-		&& read_modules(m, &order->lists, err);
+	m->facts->size_bytes = m->facts->read_bytes = w.zip.source->size;
+	bool fine = read_dist_info(m, &w, err) && read_members(m, &w.zip, err);
 	ws_opened_wheel_close(&w);
-	return fine;
-}
-
-static bool
-read_library(struct maker *m, const struct ws_facts_order *order, struct ws_err *err)
-{
-	*ws_vec_push(&m->files, m->a) = order->path;
-	ws_vec_push(&m->modules, m->a)->name = order->name;
-	bool fine = read_modules(m, &order->lists, err);
-	m->facts->size_bytes = m->modules.at[0].size_bytes;
-	return fine;
+	return fine || m->broken;
 }
 
 /* ---- an installed package ---- */
@@ -406,11 +356,10 @@ check_installed_file(struct maker *m, const char *site, const struct ws_record_e
 	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, NULL, &err);
 	ssize_t len = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
 	if (len > 0 && (is_elf(head, (size_t)len) || ws_module_is_named(name))) {
-		*ws_vec_push(&m->files, m->a) = path;
-		ws_vec_push(&m->modules, m->a)->name = name;
+		*ws_vec_push(&m->libraries, m->a) = (struct ws_module){.name = name, .file = path};
 	}
 	if (fd < 0 || (line->digest.hex[0] && !ws_digest_file(path, &digest, &size, &err))) {
-		ws_wheel_problem_add(m->problems, "RECORD", "'%s' is in RECORD and cannot be read", name);
+		ws_wheel_problem_add(m->facts, "RECORD", "'%s' is in RECORD and cannot be read", name);
 	} else if (line->digest.hex[0]) {
 		m->facts->record->hashed_count += ws_held_record_file(&m->record, name, size, &digest);
 	}
@@ -436,7 +385,7 @@ read_package(struct maker *m, const struct ws_facts_order *order, struct ws_err 
 	for (size_t i = 0; i < WS_LEN(texts); i++) {
 		const char *path = ws_path_join(m->a, folder, texts[i].name, NULL);
 		if (!ws_fs_read_at_most(path, (size_t)64 << 20, texts[i].text, NULL)) {
-			ws_wheel_problem_add(m->problems, texts[i].name, "it cannot be read");
+			ws_wheel_problem_add(m->facts, texts[i].name, "it cannot be read");
 		}
 	}
 	read_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
@@ -444,18 +393,31 @@ read_package(struct maker *m, const struct ws_facts_order *order, struct ws_err 
 	for (size_t i = 0; i < m->record.lines.len; i++) {
 		check_installed_file(m, order->path, &m->record.lines.at[i]);
 	}
-	return read_modules(m, &order->lists, err);
+	return true;
+}
+
+static int
+by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct ws_module *)x)->name, ((const struct ws_module *)y)->name);
 }
 
 bool
-ws_wheel_facts_read(const struct ws_facts_order *order, const char *folder, struct ws_arena *a,
-	struct ws_wheel_facts *facts, struct ws_err *err)
+ws_wheel_read(const struct ws_facts_order *order, struct ws_arena *a, struct ws_wheel_facts *facts,
+	struct ws_err *err)
 {
 	struct maker m = start(facts, order->kind, order->name, a);
-	bool fine = order->kind == WS_FACTS_WHEEL ? read_wheel(&m, order, folder, err)
-		: order->kind == WS_FACTS_PACKAGE     ? read_package(&m, order, err)
-											  : read_library(&m, order, err);
-	facts->read_bytes = facts->size_bytes;
-	facts->wrong = facts->problems.count > 0;
+	bool fine = true;
+	if (order->kind == WS_FACTS_LIBRARY) {
+		*ws_vec_push(&m.libraries, a) =
+			(struct ws_module){.name = order->name, .file = order->path};
+	} else {
+		fine = (order->kind == WS_FACTS_WHEEL ? read_wheel : read_package)(&m, order, err);
+	}
+	if (m.libraries.len > 1) {
+		qsort(m.libraries.at, m.libraries.len, sizeof(*m.libraries.at), by_name);
+	}
+	facts->libraries = m.libraries.at;
+	facts->library_count = m.libraries.len;
 	return fine;
 }

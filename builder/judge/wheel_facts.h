@@ -17,6 +17,7 @@
 #include "elf/torch_abi.h"
 #include "verify/manylinux_tag.h"
 #include "wheelfile/dist_info.h"
+#include "wheelfile/modules.h"
 #include "wheelfile/opened_wheel.h"
 
 /** A mistake in the subject. */
@@ -33,9 +34,6 @@ struct ws_wheel_problems {
 	WS_VEC(struct ws_wheel_problem) kept; /**< the first WS_MOST_WHEEL_PROBLEMS */
 	size_t count;                         /**< all of them */
 };
-
-void ws_wheel_problem_add(
-	struct ws_wheel_problems *problems, const char *about, const char *format, ...) WS_PRINTF(3, 4);
 
 /* ---- one shared library ---- */
 
@@ -98,28 +96,6 @@ struct ws_module_facts {
 	size_t leaked_count;
 };
 
-/**
- * Reads the file at @a path, called @a name. @a own are names of libraries that the same wheel
- * carries. A file that cannot be read is a fact, too (`refused`).
- */
-void ws_module_facts_read(const char *path, const char *name, const char *const *own,
-	size_t own_count, struct ws_arena *a, struct ws_module_facts *facts);
-
-/** Export lists (elf/exports.h) that date the names of the stable ABIs. */
-struct ws_facts_lists {
-	const char *const *stable; /**< among these is Python's stable ABI: library "python3" */
-	size_t stable_count;
-	const char *const *torch; /**< of torch releases, from old to new */
-	size_t torch_count;
-};
-
-/**
- * Fills python, python_since, python_outside and torch_since of all modules. Reads only lists that
- * some module needs. False when one cannot be read.
- */
-bool ws_module_facts_date(struct ws_module_facts *modules, size_t count,
-	const struct ws_facts_lists *lists, struct ws_arena *a, struct ws_err *err);
-
 /* ---- a wheel, a package or a library ---- */
 
 enum ws_facts_kind {
@@ -145,7 +121,7 @@ struct ws_record_facts {
 };
 
 struct ws_wheel_facts {
-	bool wrong; /**< there is a problem */
+	enum { WS_FACTS_SOUND, WS_FACTS_WRONG } verdict; /**< WRONG: there is a problem */
 	enum ws_facts_kind kind;
 	const char *subject; /**< file name, package, or path of the library */
 	uint64_t size_bytes; /**< of the file; 0: installed */
@@ -161,7 +137,17 @@ struct ws_wheel_facts {
 	size_t module_count;
 	const char *platform; /**< tag that all modules together allow; NULL: none, or no module */
 	struct ws_wheel_problems problems;
+	/* For the judge. */
+	const char *damaged;         /**< why no installer accepts the wheel; NULL: one may */
+	const char *changed;         /**< the first difference from RECORD; NULL: none */
+	const char *replaces;        /**< the file of torch's that it contains, in words; NULL: none */
+	struct ws_module *libraries; /**< by name, `name` and `file` alone; of a wheel unpacked */
+	size_t library_count;
 };
+
+/** Adds a problem, and sets the verdict. */
+void ws_wheel_problem_add(struct ws_wheel_facts *facts, const char *about, const char *format, ...)
+	WS_PRINTF(3, 4);
 
 extern const struct ws_table ws_wheel_facts_table;
 /** The words of enum ws_cxx11abi: "" for SILENT, "0", "1", "mixed"; NULL ends them. */
@@ -172,18 +158,31 @@ struct ws_facts_order {
 	enum ws_facts_kind kind;
 	const char *name; /**< the wheel's file name; the package's; a name for the library */
 	const char *path; /**< of the wheel or the library; of site-packages for a package */
-	struct ws_facts_lists lists;
+	/** Export lists (elf/exports.h) that date the names of the stable ABIs. */
+	const char *const *stable; /**< among these is Python's stable ABI: library "python3" */
+	size_t stable_count;
+	const char *const *torch; /**< of torch releases, from old to new */
+	size_t torch_count;
 };
 
 extern const struct ws_table ws_facts_order_table;
 
 /**
- * Collects the facts of @a order. Each member of a wheel is read once, hashed, and unpacked into
- * the empty folder @a folder if it is a library. A mistake in the wheel is a problem; false only
- * when this host fails, or the subject does not exist (a package: WS_ERR_CONFIG).
+ * Reads the subject of @a order: everything but the facts of its modules. Each member of a wheel is
+ * read once, hashed, and unpacked into the working folder if it is a library. A mistake in the
+ * wheel is a problem; false only when this host fails, or the subject does not exist (a package:
+ * WS_ERR_CONFIG).
  */
-bool ws_wheel_facts_read(const struct ws_facts_order *order, const char *folder, struct ws_arena *a,
+bool ws_wheel_read(const struct ws_facts_order *order, struct ws_arena *a,
 	struct ws_wheel_facts *facts, struct ws_err *err);
+
+/**
+ * Adds the facts of the modules, and a problem for each promise of the tags that they break. A file
+ * that cannot be read is a fact, too (`refused`). Reads only lists that some module needs; false
+ * when one cannot be read.
+ */
+bool ws_module_facts_read(struct ws_wheel_facts *facts, const struct ws_facts_order *lists,
+	struct ws_arena *a, struct ws_err *err);
 
 /**
  * Facts of a wheel on a server, read by ranges: names, WHEEL, METADATA and the names in RECORD, no
@@ -193,13 +192,7 @@ bool ws_wheel_facts_read(const struct ws_facts_order *order, const char *folder,
 bool ws_wheel_facts_get(const struct ws_fetch *fetch, const struct ws_index_file *file,
 	struct ws_arena *a, struct ws_wheel_facts *facts, struct ws_err *err);
 
-/* ---- the promises of the tags of a wheel, and the modules that break them ---- */
-
-/** The platform tag that all modules together allow; NULL: there is none. */
-const char *ws_module_platform(
-	const struct ws_module_facts *modules, size_t count, struct ws_arena *a);
-
-/** Adds a problem for each promise that is broken. */
-void ws_expected_tags_check(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts);
+/** Sets facts->platform, and adds a problem for each promise that is broken. */
+void ws_expected_tags_check(struct ws_wheel_facts *facts);
 
 #endif

@@ -124,6 +124,7 @@ static const char *const python_words[] = {"none", "stable", "version", NULL};
 static const char *const torch_words[] = {"none", "stable", "c++", NULL};
 static const char *const packing_words[] = {"none", "lz4", "zstd", "unknown", NULL};
 static const char *const kind_words[] = {"wheel", "package", "library", NULL};
+static const char *const verdict_words[] = {"sound", "wrong", NULL};
 
 static const struct ws_field python_fields[] = {
 	WS_WORD("abi", MODULE, python, python_words, WS_ALWAYS, "stable: only names of the stable ABI"),
@@ -191,30 +192,10 @@ static const struct ws_field problem_fields[] = {
 };
 static const struct ws_table problem_table = {NULL, problem_fields, WS_LEN(problem_fields)};
 
-static const char *
-verdict_text(const void *value, struct ws_arena *a WS_UNUSED)
-{
-	return *(const bool *)value ? "wrong" : "sound";
-}
-
-static bool
-read_verdict(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	*(bool *)into = ws_same(value->text, "wrong");
-	return ws_expect(r, value, WS_JSON_STRING, "a verdict");
-}
-
-static const struct ws_type type_verdict = {.name = "a verdict",
-	.plural = "verdicts",
-	.size = sizeof(bool),
-	.read = read_verdict,
-	.text = verdict_text,
-	.schema = "{\"enum\": [\"sound\", \"wrong\"]}"};
-
 #define FACTS struct ws_wheel_facts
 static const struct ws_field facts_fields[] = {
 	WS_FIXED("schema", "wheelsmith.inspect/1"),
-	WS_VALUE_AS("verdict", FACTS, wrong, type_verdict, WS_ALWAYS,
+	WS_WORD("verdict", FACTS, verdict, verdict_words, WS_ALWAYS,
 		"wrong: there is a problem; whether it loads somewhere is not judged"),
 	WS_WORD("kind", FACTS, kind, kind_words, WS_ALWAYS, NULL),
 	WS_VALUE("subject", FACTS, subject, WS_ALWAYS, "file name, package, or path of the library"),
@@ -243,16 +224,18 @@ static const struct ws_field order_fields[] = {
 	WS_WORD("kind", ORDER, kind, kind_words, WS_ALWAYS, NULL),
 	WS_VALUE("name", ORDER, name, WS_ALWAYS, NULL),
 	WS_VALUE("path", ORDER, path, WS_ALWAYS, NULL),
-	WS_LIST("stable", ORDER, lists.stable, lists.stable_count, WS_ALWAYS, NULL),
-	WS_LIST("torch", ORDER, lists.torch, lists.torch_count, WS_ALWAYS, NULL),
+	WS_LIST("stable", ORDER, stable, stable_count, WS_ALWAYS, NULL),
+	WS_LIST("torch", ORDER, torch, torch_count, WS_ALWAYS, NULL),
 };
 const struct ws_table ws_facts_order_table = {NULL, order_fields, WS_LEN(order_fields)};
 
 /* ---- problems ---- */
 
 void
-ws_wheel_problem_add(struct ws_wheel_problems *problems, const char *about, const char *format, ...)
+ws_wheel_problem_add(struct ws_wheel_facts *facts, const char *about, const char *format, ...)
 {
+	struct ws_wheel_problems *problems = &facts->problems;
+	facts->verdict = WS_FACTS_WRONG;
 	if (problems->count++ >= WS_MOST_WHEEL_PROBLEMS) {
 		return;
 	}

@@ -156,12 +156,12 @@ fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place
 	to->lists = lists.at;
 	to->list_count = lists.len;
 	to->glibc = m->floor ? m->floor->glibc : NULL;
-	to->machine = point->machine;
 	to->libraries = m->libraries.at;
 	to->library_count = m->libraries.len;
 	to->python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL;
 	to->stable_python = stable;
 	bool here = point->machine == ws_machine_host();
+	to->machine = here ? NULL : point->machine->name;
 	to->python = here && m->python && !stable ? m->python->library : NULL;
 	return true;
 }

@@ -74,26 +74,18 @@ list_folder(
 
 /* ---- indexes ---- */
 
-/* One wheel of an index's list, as the store remembers it. */
-struct entry {
-	const char *file, *url, *sha256;
-	uint64_t size_bytes;
+/* The list of an index, as the store remembers it: a page with the package's wheels alone. */
+#define FILE_OF struct ws_index_file
+static const struct ws_field file_fields[] = {
+	WS_VALUE("file", FILE_OF, name, WS_ALWAYS, "file name"),
+	WS_VALUE("url", FILE_OF, url, WS_ALWAYS, "its address"),
+	WS_VALUE("sha256", FILE_OF, sha256, WS_IF_ANY, "digest that the index promises"),
+	WS_VALUE("size", FILE_OF, size_bytes, WS_IF_ANY, "size that the index promises"),
 };
-
-struct entries {
-	const struct entry *at;
-	size_t count;
-};
-
-static const struct ws_field entry_fields[] = {
-	WS_VALUE("file", struct entry, file, WS_ALWAYS, "file name"),
-	WS_VALUE("url", struct entry, url, WS_ALWAYS, "its address"),
-	WS_VALUE("sha256", struct entry, sha256, WS_IF_ANY, "digest that the index promises"),
-	WS_VALUE("size", struct entry, size_bytes, WS_IF_ANY, "size that the index promises"),
-};
-static const struct ws_table entry_table = {"a wheel", entry_fields, WS_LEN(entry_fields)};
+static const struct ws_table file_table = {"a wheel", file_fields, WS_LEN(file_fields)};
 static const struct ws_field list_fields[] = {
-	WS_LIST_OF("wheels", struct entries, at, count, entry_table, WS_ALWAYS, "wheels of a package"),
+	WS_LIST_OF(
+		"wheels", struct ws_index_page, files, count, file_table, WS_ALWAYS, "wheels of a package"),
 };
 static const struct ws_table list_table = {"wheels of an index", list_fields, WS_LEN(list_fields)};
 
@@ -113,60 +105,45 @@ host_of(const char *url, struct ws_arena *a)
 	return ws_url_parse(url, a, &parsed, NULL) ? parsed.host : url;
 }
 
-/* False: the file is not a wheel of the recipe. */
+/* The package's wheels on one page, which the store keeps: a failed write costs one more request.
+ * @page NULL: as the store remembers them; false: it does not. */
 static bool
-add_entry(const struct entry *entry, const char *place, const struct ws_recipe *recipe,
-	struct ws_arena *a, wheel_list *list)
-{
-	struct ws_candidate wheel;
-	if (!ws_index_wheel_parse(entry->file, recipe, a, &wheel)) {
-		return false;
-	}
-	wheel.from = host_of(place, a);
-	wheel.url = entry->url;
-	wheel.origin = ws_url_bare(entry->url, a);
-	wheel.sha256 = entry->sha256;
-	wheel.size_bytes = entry->size_bytes;
-	wheel.place = WS_PLACE_INDEX;
-	*ws_vec_push(list, a) = wheel;
-	return true;
-}
-
-static bool
-recall_list(const struct ws_store *store, const char *place, const struct ws_recipe *recipe,
-	struct ws_arena *a, wheel_list *list)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_digest key = list_key(place, recipe, a);
-	struct entries entries;
-	if (!ws_results_get(store, key.hex, &text)
-		|| !ws_table_parse("index", ws_buf_str(&text), &list_table, a, &entries, NULL)) {
-		return false;
-	}
-	for (size_t i = 0; i < entries.count; i++) {
-		add_entry(&entries.at[i], place, recipe, a, list);
-	}
-	return true;
-}
-
-/* Keeps the package's wheels of one page. A failed write costs one more request. */
-static void
-read_page(const struct ws_store *store, const char *place, const struct ws_recipe *recipe,
+list_index(const struct ws_store *store, const char *place, const struct ws_recipe *recipe,
 	const struct ws_index_page *page, struct ws_arena *a, wheel_list *list)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_digest key = list_key(place, recipe, a);
-	struct entry *at = WS_NEW_N(a, struct entry, page->count + 1);
-	struct entries entries = {.at = at};
-	for (size_t i = 0; i < page->count; i++) {
-		const struct ws_index_file *file = &page->files[i];
-		struct entry *entry = &at[entries.count];
-		*entry = (struct entry){
-			file->name, file->url, file->sha256[0] ? file->sha256 : NULL, file->size_bytes};
-		entries.count += !file->is_yanked && add_entry(entry, place, recipe, a, list);
+	struct ws_index_page known = page ? *page : (struct ws_index_page){0};
+	if (!page
+		&& (!ws_results_get(store, key.hex, &text)
+			|| !ws_table_parse("index", ws_buf_str(&text), &list_table, a, &known, NULL))) {
+		return false;
 	}
-	ws_table_text(&list_table, &entries, WS_JSON_COMPACT, &text);
-	ws_results_put(store, key.hex, &text, NULL);
+	struct ws_index_file *kept = WS_NEW_N(a, struct ws_index_file, known.count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < known.count; i++) {
+		struct ws_index_file file = known.files[i];
+		struct ws_candidate wheel;
+		if (file.is_yanked || !ws_index_wheel_parse(file.name, recipe, a, &wheel)) {
+			continue;
+		}
+		file.sha256 = file.sha256 && file.sha256[0] ? file.sha256 : NULL;
+		kept[count++] = file;
+		wheel.from = host_of(place, a);
+		wheel.url = file.url;
+		wheel.origin = ws_url_bare(file.url, a);
+		wheel.sha256 = file.sha256;
+		wheel.size_bytes = file.size_bytes;
+		wheel.place = WS_PLACE_INDEX;
+		*ws_vec_push(list, a) = wheel;
+	}
+	if (page) {
+		known.files = kept;
+		known.count = count;
+		ws_table_text(&list_table, &known, WS_JSON_COMPACT, &text);
+		ws_results_put(store, key.hex, &text, NULL);
+	}
+	return true;
 }
 
 /* ---- all places of a package ---- */
@@ -250,10 +227,9 @@ ws_index_wheels_list(const struct ws_store *store, const struct ws_wheel_places 
 	for (size_t i = 0; i < places->count; i++) {
 		if (ws_index_place_is_folder(places->at[i])) {
 			list_folder(places->at[i], recipe, a, &list);
-		} else if (pages && pages[i]) {
-			read_page(store, places->at[i], recipe, pages[i], a, &list);
 		} else {
-			complete = recall_list(store, places->at[i], recipe, a, &list) && complete;
+			const struct ws_index_page *page = pages ? pages[i] : NULL;
+			complete = list_index(store, places->at[i], recipe, page, a, &list) && complete;
 		}
 	}
 	add_pinned(lock, recipe, a, &list);

@@ -166,29 +166,19 @@ find_python(const struct search *s, bool *fits)
 	return NULL;
 }
 
-/* An empty list is one value: NULL, which names do not contain. */
-static const struct ws_published *
-value_at(const struct ws_published_list *list, size_t i)
-{
-	return list->count > 0 ? &list->at[i] : NULL;
-}
-
-static size_t
-rounds(const struct ws_published_list *list)
-{
-	return list->count > 0 ? list->count : 1;
-}
-
-/* A few dozen combinations at most; most are for another CUDA major, torch or ABI. */
+/* A few dozen combinations at most; most are for another CUDA major, torch or ABI. An empty list is
+ * one value, NULL, which names do not contain. */
 static void
 find_published(struct search *s, const struct ws_published_python *python)
 {
-	const struct ws_prebuilt *p = s->prebuilt;
-	for (size_t c = 0; c < rounds(&p->cuda); c++) {
-		for (size_t t = 0; t < rounds(&p->torch); t++) {
-			for (size_t i = 0; i < rounds(&p->cxx11abi); i++) {
-				struct ws_published_values values = {value_at(&p->cuda, c), value_at(&p->torch, t),
-					value_at(&p->cxx11abi, i), python};
+	const struct ws_published_list *cuda = &s->prebuilt->cuda, *torch = &s->prebuilt->torch,
+								   *abi = &s->prebuilt->cxx11abi;
+	for (size_t c = 0; c == 0 || c < cuda->count; c++) {
+		for (size_t t = 0; t == 0 || t < torch->count; t++) {
+			for (size_t i = 0; i == 0 || i < abi->count; i++) {
+				struct ws_published_values values = {cuda->count > 0 ? &cuda->at[c] : NULL,
+					torch->count > 0 ? &torch->at[t] : NULL, abi->count > 0 ? &abi->at[i] : NULL,
+					python};
 				try_values(s, &values);
 			}
 		}

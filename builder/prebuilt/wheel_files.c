@@ -74,8 +74,8 @@ check_labels(const struct getting *g, struct ws_wheel_wish *wish, struct ws_byte
 		|| !ws_dist_info_read(&zip, g->a, &info, NULL)) {
 		return;
 	}
-	why = ws_label_check_name(name, &info, g->a);
-	why = why ? why : ws_label_check_tags(name, &info, g->a);
+	why = ws_label_check_name(name, &info.metadata, g->a);
+	why = why ? why : ws_label_check_tags(name, &info.wheel, g->a);
 	for (size_t i = 0; i < wish->product->cell_count && !why; i++) {
 		const struct ws_python_choice *python = wish->product->cells[i]->point.python;
 		why = python ? ws_label_check_python(&info.metadata, &python->tag, g->a) : NULL;

@@ -276,7 +276,7 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 		return ws_err_set(err, WS_ERR_PUBLISH, "the wheel has no RECORD");
 	}
 	if (!ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
-		|| !ws_record_held(zip, ws_buf_str(&text), NULL, a, wrong, err)
+		|| !ws_record_held(zip, ws_buf_str(&text), a, wrong, err)
 		|| !ws_dist_info_load(zip, info.folder, "METADATA", metadata, err)) {
 		return false;
 	}

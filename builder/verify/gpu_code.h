@@ -13,7 +13,6 @@
 struct ws_gpu_code {
 	struct ws_arch_set archs;    /**< with machine code; +PTX where there is PTX of it as well */
 	struct ws_arch_set ptx_only; /**< PTX without machine code: "X+PTX" would promise more */
-	struct ws_arch_set common;   /**< of both, in every unit with kernels */
 	const struct ws_fatbin_image *images;
 	size_t image_count;     /**< 0: no GPU code at all */
 	size_t container_count; /**< units that have any */
@@ -36,5 +35,19 @@ bool ws_gpu_code_read(
  */
 bool ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char *driver,
 	struct ws_arena *a, struct ws_finding *finding);
+
+/* ---- the GPUs of a place ----
+ * Machine code runs on GPUs of its major version and its own or a later minor one; code for an `a`
+ * target on that GPU alone, for an `f` target on its family; PTX on every later GPU whose driver
+ * reads its version (CUDA C++ Programming Guide, "Compute Capability" and "Family-specific
+ * features"). */
+
+/**
+ * Adds one finding for each GPU of place->archs; "X+PTX" needs PTX of X or older, too. If only some
+ * units of the module serve a GPU, the program may choose them at run time: OK, with that text. No
+ * finding without GPU code. @a name is the module's.
+ */
+void ws_runs_on(const struct ws_gpu_code *code, const char *name, const struct ws_load_place *place,
+	struct ws_arena *a, ws_finding_list *findings);
 
 #endif

@@ -36,24 +36,4 @@ struct ws_verdict {
 bool ws_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_verdict *verdict, struct ws_err *err);
 
-/* ---- the loader and Python: is the file accepted, does its start function exist ---- */
-
-/** The mistakes of @a module by itself; none: it is accepted. */
-const struct ws_finding *ws_loadable_findings(const struct ws_subject_module *module,
-	const struct ws_load_place *place, struct ws_arena *a, size_t *count);
-
-/* ---- the GPUs of a place ----
- * Machine code runs on GPUs of its major version and its own or a later minor one; code for an `a`
- * target on that GPU alone, for an `f` target on its family; PTX on every later GPU whose driver
- * reads its version (CUDA C++ Programming Guide, "Compute Capability" and "Family-specific
- * features"). */
-
-/**
- * One finding for each GPU of place->archs; "X+PTX" needs PTX of X or older, too. If only some
- * units of the module serve a GPU, the program may choose them at run time: OK, with that text. No
- * finding without GPU code or without archs. @a name is the module's.
- */
-const struct ws_finding *ws_runs_on(const struct ws_gpu_code *code, const char *name,
-	const struct ws_load_place *place, struct ws_arena *a, size_t *count);
-
 #endif

@@ -4,36 +4,6 @@
 #include "elf/demangle.h"
 #include "verify/libraries.h"
 
-/* Libraries that a policy promises, and the glibc of the oldest policy that does. */
-static const struct {
-	const char *name, *since;
-} policy_libraries[] = {
-	{"libGL.so.1", "2.5"},
-	{"libICE.so.6", "2.5"},
-	{"libSM.so.6", "2.5"},
-	{"libX11.so.6", "2.5"},
-	{"libXext.so.6", "2.5"},
-	{"libXrender.so.1", "2.5"},
-	{"libanl.so.1", "2.5"},
-	{"libatomic.so.1", "2.5"},
-	{"libc.so.6", "2.5"},
-	{"libdl.so.2", "2.5"},
-	{"libexpat.so.1", "2.12"},
-	{"libgcc_s.so.1", "2.5"},
-	{"libglib-2.0.so.0", "2.5"},
-	{"libgobject-2.0.so.0", "2.5"},
-	{"libgthread-2.0.so.0", "2.5"},
-	{"libm.so.6", "2.5"},
-	{"libmvec.so.1", "2.24"},
-	{"libnsl.so.1", "2.5"},
-	{"libpthread.so.0", "2.5"},
-	{"libresolv.so.2", "2.5"},
-	{"librt.so.1", "2.5"},
-	{"libstdc++.so.6", "2.5"},
-	{"libutil.so.1", "2.5"},
-	{"libz.so.1", "2.5"},
-};
-
 /* Where nothing was added yet, this program's. */
 static const struct ws_manylinux *
 policies_of(const struct ws_floor *floor, size_t *count)
@@ -41,26 +11,12 @@ policies_of(const struct ws_floor *floor, size_t *count)
 	return ws_manylinux_list(floor->machine ? floor->machine : ws_machine_host(), count);
 }
 
-/* The number of the oldest policy that allows the version; the count of policies: none. */
-static size_t
-policy_for(const struct ws_floor *floor, const char *version)
-{
-	size_t count, i = 0;
-	const struct ws_manylinux *policies = policies_of(floor, &count);
-	while (i < count && !ws_manylinux_allows(&policies[i], version)) {
-		i++;
-	}
-	return i;
-}
-
+/* @policy is the number of the oldest policy that is enough; the count of policies: none. */
 static void
-raise_policy(struct ws_floor *floor, size_t policy, const char *cause, struct ws_arena *a)
+raise_policy(
+	struct ws_floor *floor, size_t policy, size_t count, const char *cause, struct ws_arena *a)
 {
-	if (policy > floor->policy) {
-		floor->policy = policy;
-	}
-	size_t count;
-	(void)policies_of(floor, &count);
+	floor->policy = policy > floor->policy ? policy : floor->policy;
 	if (policy == count && !floor->outside) {
 		floor->outside = ws_arena_strdup(a, cause);
 	}
@@ -79,72 +35,20 @@ symbol_of(const struct ws_elf *elf, const struct ws_elf_version *version, struct
 	return NULL;
 }
 
-/* The newest version of each kind that one library needs. */
-struct newest {
-	const struct ws_elf_version *version[WS_FLOOR_KINDS];
-	const char *text[WS_FLOOR_KINDS];
-};
-
-static void
-add_version(struct ws_floor *floor, const struct ws_elf_version *version, struct newest *newest,
-	struct ws_arena *a)
-{
-	enum ws_floor_kind kind;
-	const char *rest;
-	if (!ws_floor_version_split(version->name, &kind, &rest)) {
-		return;
-	}
-	raise_policy(floor, policy_for(floor, version->name), version->name, a);
-	if (strcmp(version->name, "GLIBC_ABI_DT_RELR") == 0) {
-		floor->dt_relr = true;
-	}
-	if (ws_floor_version_is_number(rest)
-		&& (!newest->text[kind] || ws_floor_version_cmp(rest, newest->text[kind]) > 0)) {
-		newest->version[kind] = version;
-		newest->text[kind] = rest;
-	}
-}
-
-static void
-add_newest(struct ws_floor *floor, const struct ws_elf *elf, const struct newest *newest,
-	struct ws_arena *a)
-{
-	for (unsigned i = 0; i < WS_FLOOR_KINDS; i++) {
-		struct ws_floor_version *asked = &floor->asked[i];
-		if (newest->text[i]
-			&& (!asked->text || ws_floor_version_cmp(newest->text[i], asked->text) > 0)) {
-			asked->text = ws_arena_strdup(a, newest->text[i]);
-			asked->symbol = symbol_of(elf, newest->version[i], a);
-		}
-	}
-}
-
 /* The glibc of the oldest policy that promises the library; NULL: no policy. */
 static const char *
 promised_since(const char *library)
 {
-	if (ws_same(library, "ld-linux-x86-64.so.2") || ws_same(library, "ld-linux-aarch64.so.1")) {
-		return "2.5";
-	}
-	for (size_t i = 0; i < WS_LEN(policy_libraries); i++) {
-		if (ws_same(library, policy_libraries[i].name)) {
-			return policy_libraries[i].since;
-		}
-	}
-	return NULL;
-}
-
-/* The number of the oldest policy that promises the library; the count of policies: none. */
-static size_t
-policy_with(const struct ws_floor *floor, const char *library)
-{
-	size_t count, i = 0;
-	const struct ws_manylinux *policies = policies_of(floor, &count);
-	const char *since = promised_since(library);
-	while (i < count && !(since && ws_floor_version_cmp(policies[i].most[0], since) >= 0)) {
-		i++;
-	}
-	return i;
+	static const char *const all[] = {"libGL.so.1", "libICE.so.6", "libSM.so.6", "libX11.so.6",
+		"libXext.so.6", "libXrender.so.1", "libanl.so.1", "libatomic.so.1", "libc.so.6",
+		"libdl.so.2", "libgcc_s.so.1", "libglib-2.0.so.0", "libgobject-2.0.so.0",
+		"libgthread-2.0.so.0", "libm.so.6", "libnsl.so.1", "libpthread.so.0", "libresolv.so.2",
+		"librt.so.1", "libstdc++.so.6", "libutil.so.1", "libz.so.1", "ld-linux-x86-64.so.2",
+		"ld-linux-aarch64.so.1"};
+	return ws_is_among(library, all, WS_LEN(all)) ? "2.5"
+		: ws_same(library, "libexpat.so.1")       ? "2.12"
+		: ws_same(library, "libmvec.so.1")        ? "2.24"
+												  : NULL;
 }
 
 bool
@@ -157,33 +61,55 @@ ws_floor_is_system_library(const char *name)
 static bool
 is_exempt(const char *library, const char *const *own, size_t own_count)
 {
-	for (size_t i = 0; i < own_count; i++) {
-		if (ws_same(library, own[i])) {
-			return true;
-		}
-	}
-	return ws_starts_with(library, "libtorch") || ws_starts_with(library, "libc10")
-		|| ws_library_is_of(library, "libshm") || ws_library_is_cuda(library);
+	return ws_is_among(library, own, own_count) || ws_starts_with(library, "libtorch")
+		|| ws_starts_with(library, "libc10") || ws_library_is_of(library, "libshm")
+		|| ws_library_is_cuda(library);
 }
 
 void
 ws_floor_add(struct ws_floor *floor, const struct ws_elf *elf, const char *const *own,
 	size_t own_count, struct ws_arena *a)
 {
+	const struct ws_elf_version *newest[WS_FLOOR_KINDS] = {0};
+	size_t count, policy;
 	floor->machine = ws_machine_of_elf(elf->machine);
+	const struct ws_manylinux *policies = policies_of(floor, &count);
 	for (size_t i = 0; i < elf->needed_count; i++) {
-		if (!is_exempt(elf->needed[i], own, own_count)) {
-			raise_policy(floor, policy_with(floor, elf->needed[i]), elf->needed[i], a);
+		const char *library = elf->needed[i], *since = promised_since(library);
+		if (!is_exempt(library, own, own_count)) {
+			for (policy = 0; policy < count
+				 && !(since && ws_floor_version_cmp(policies[policy].most[0], since) >= 0);) {
+				policy++;
+			}
+			raise_policy(floor, policy, count, library, a);
 		}
 	}
-	struct newest newest = {0};
 	for (size_t i = 0; i < elf->version_count; i++) {
 		const struct ws_elf_version *version = &elf->versions[i];
-		if (version->library && !is_exempt(version->library, own, own_count)) {
-			add_version(floor, version, &newest, a);
+		enum ws_floor_kind kind;
+		const char *number;
+		if (!version->library || is_exempt(version->library, own, own_count)
+			|| !ws_floor_version_split(version->name, &kind, &number)) {
+			continue;
+		}
+		for (policy = 0;
+			 policy < count && !ws_manylinux_allows(&policies[policy], version->name);) {
+			policy++;
+		}
+		raise_policy(floor, policy, count, version->name, a);
+		floor->dt_relr = floor->dt_relr || ws_same(version->name, "GLIBC_ABI_DT_RELR");
+		struct ws_floor_version *asked = &floor->asked[kind];
+		if (ws_floor_version_is_number(number)
+			&& (!asked->text || ws_floor_version_cmp(number, asked->text) > 0)) {
+			asked->text = ws_arena_strdup(a, number);
+			newest[kind] = version;
 		}
 	}
-	add_newest(floor, elf, &newest, a);
+	for (unsigned i = 0; i < WS_FLOOR_KINDS; i++) {
+		if (newest[i]) {
+			floor->asked[i].symbol = symbol_of(elf, newest[i], a);
+		}
+	}
 }
 
 const char *
@@ -197,33 +123,21 @@ ws_floor_tag(const struct ws_floor *floor)
 								 : "linux_x86_64";
 }
 
+/* Packed relocations need 2.36. NULL: any. */
+static const char *
+needed_glibc(const struct ws_floor *floor)
+{
+	const char *asked = floor->asked[WS_FLOOR_GLIBC].text;
+	return floor->dt_relr && (!asked || ws_floor_version_cmp(asked, "2.36") < 0) ? "2.36" : asked;
+}
+
 bool
 ws_floor_fits_glibc(const struct ws_floor *floor, unsigned major, unsigned minor)
 {
 	char here[32];
 	snprintf(here, sizeof(here), "%u.%u", major, minor);
-	const char *asked = floor->asked[WS_FLOOR_GLIBC].text;
-	return (!asked || ws_floor_version_cmp(asked, here) <= 0)
-		&& (!floor->dt_relr || ws_floor_version_cmp("2.36", here) <= 0);
-}
-
-/* The newest policy whose glibc is not newer; NULL: every policy is newer. */
-static const struct ws_manylinux *
-policy_of_glibc(const struct ws_floor *floor, const char *glibc)
-{
-	size_t count;
-	const struct ws_manylinux *policies = policies_of(floor, &count), *found = NULL;
-	for (size_t i = 0; i < count; i++) {
-		found = ws_floor_version_cmp(policies[i].most[WS_FLOOR_GLIBC], glibc) <= 0 ? &policies[i]
-																				   : found;
-	}
-	return found;
-}
-
-static struct ws_finding
-against(enum ws_finding_verdict verdict, const char *text)
-{
-	return (struct ws_finding){.verdict = verdict, .cause = "glibc", .text = text};
+	const char *needed = needed_glibc(floor);
+	return !needed || ws_floor_version_cmp(needed, here) <= 0;
 }
 
 bool
@@ -231,24 +145,26 @@ ws_floor_against(const struct ws_floor *floor, const char *name, const char *gli
 	struct ws_arena *a, struct ws_finding *finding)
 {
 	unsigned major = 2, minor = 0;
+	size_t count;
+	const struct ws_manylinux *policies = policies_of(floor, &count), *policy = NULL;
+	*finding = (struct ws_finding){.verdict = WS_VERDICT_FAILS, .cause = "glibc"};
 	(void)sscanf(glibc, "%u.%u", &major, &minor);
 	if (!ws_floor_fits_glibc(floor, major, minor)) {
-		const char *asked = floor->asked[WS_FLOOR_GLIBC].text;
-		*finding = against(WS_VERDICT_FAILS,
-			ws_arena_printf(a, "%s needs glibc %s, not %s", name,
-				floor->dt_relr && ws_floor_version_cmp(asked ? asked : "2.0", "2.36") < 0 ? "2.36"
-																						  : asked,
-				glibc));
+		finding->text =
+			ws_arena_printf(a, "%s needs glibc %s, not %s", name, needed_glibc(floor), glibc);
 		return true;
 	}
-	const struct ws_manylinux *policy = policy_of_glibc(floor, glibc);
+	for (size_t i = 0; i < count; i++) { /* the newest whose glibc is not newer */
+		bool fits = ws_floor_version_cmp(policies[i].most[WS_FLOOR_GLIBC], glibc) <= 0;
+		policy = fits ? &policies[i] : policy;
+	}
 	for (unsigned i = 0; i < WS_FLOOR_KINDS && policy; i++) {
 		const char *asked = floor->asked[i].text, *promised = policy->most[i];
 		if (asked && (!promised || ws_floor_version_cmp(asked, promised) > 0)) {
-			*finding = against(WS_VERDICT_UNKNOWN,
-				ws_arena_printf(a, "%s needs %s_%s; systems with glibc %s may have %s%s", name,
-					ws_floor_kind_words[i], asked, glibc, promised ? "no newer than " : "none",
-					promised ? promised : ""));
+			finding->verdict = WS_VERDICT_UNKNOWN;
+			finding->text = ws_arena_printf(a,
+				"%s needs %s_%s; systems with glibc %s may have %s%s", name, ws_floor_kind_words[i],
+				asked, glibc, promised ? "no newer than " : "none", promised ? promised : "");
 			return true;
 		}
 	}
@@ -290,10 +206,7 @@ ws_floor_finding(const struct ws_floor *floor, struct ws_arena *a)
 		*ws_vec_push(&lines, a) =
 			ws_arena_printf(a, "'%s' is in no manylinux policy", floor->outside);
 	}
-	const char *glibc = floor->asked[WS_FLOOR_GLIBC].text;
-	if (floor->dt_relr && (!glibc || ws_floor_version_cmp(glibc, "2.36") < 0)) {
-		glibc = "2.36";
-	}
+	const char *glibc = needed_glibc(floor);
 	return (struct ws_finding){
 		.verdict = WS_VERDICT_OK,
 		.text = glibc ? ws_arena_printf(a, "glibc %s or newer: %s", glibc, ws_floor_tag(floor))

@@ -58,43 +58,64 @@ gather_wants(struct judging *j)
 	j->result->wanted_count = j->wants.len;
 }
 
+/* ---- which libraries there are ---- */
+
+/* True if the library will exist: it was read, `import torch` loads it, every driver has it, or
+ * every system has it and this host was not searched. */
+static bool
+is_dependency(const struct ws_scope *s, const struct ws_scope_library *library)
+{
+	static const char python[] = "cp3";
+	const char *tag = s->place->python;
+	if (ws_scope_is_read(library) || library->loaded || ws_library_is_drivers(library->name)
+		|| (ws_floor_is_system_library(library->name) && !s->place->complete)) {
+		return true;
+	}
+	/* Where the interpreter could not be read, a libpython of its version may be there. */
+	return tag && s->place->global_count == 0 && ws_starts_with(tag, python)
+		&& ws_same(
+			library->name, ws_arena_printf(s->a, "libpython3.%s.so.1.0", tag + strlen(python)));
+}
+
+/* True if torch's wheel, or one that it requires, has the library and nothing loads it. */
+static bool
+is_aside(const struct ws_scope *s, const char *name)
+{
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		const struct ws_scope_library *known = &s->libraries.at[i];
+		if (known->aside && known->listed && ws_same(known->name, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* torch's version of the same CUDA library: "libcudart.so.12" for "libcudart.so.13"; or NULL. */
+static const char *
+dependency_instead(const struct ws_scope *s, const char *name)
+{
+	const char *end = ws_library_is_cuda(name) ? strstr(name, ".so") : NULL;
+	const char *stem = end ? ws_arena_copy(s->a, name, (size_t)(end - name)) : NULL;
+	for (size_t i = 0; stem && i < s->libraries.len; i++) {
+		const struct ws_scope_library *known = &s->libraries.at[i];
+		if ((known->loaded || known->listed) && ws_library_is_of(known->name, stem)) {
+			return known->name;
+		}
+	}
+	return NULL;
+}
+
 /* ---- what one module sees ---- */
 
-/* Makes the library visible, and all that it needs. */
-static void
-show(struct judging *j, size_t number)
-{
-	const bool *seen = ws_scope_load(j->s, number);
-	for (size_t i = 0; i < j->s->libraries.len; i++) {
-		j->visible[i] = j->visible[i] || seen[i];
-	}
-}
-
-static size_t
-own_number(const struct judging *j)
-{
-	return j->s->own[j - j->all];
-}
-
-static void
-see(struct judging *j)
-{
-	j->visible = ws_scope_load(j->s, own_number(j));
-	show(j, ws_scope_number(j->s, WS_SCOPE_STABLE_ABI));
-	if (j->s->python_listed) {
-		show(j, ws_scope_number(j->s, WS_SCOPE_C_API));
-	}
-}
-
-/* The first library, visible and not read, for which @fits holds; NULL: there is none. */
+/* The first library, visible and not read, whose name starts so; NULL: there is none. */
 static const char *
-find_unread(
-	const struct judging *j, bool (*fits)(const char *library, const char *word), const char *word)
+find_unread(const struct judging *j, const char *start)
 {
 	for (size_t i = 0; i < j->s->libraries.len; i++) {
 		const struct ws_scope_library *library = &j->s->libraries.at[i];
 		if (j->visible[i] && !ws_scope_is_read(library)
-			&& !ws_same(library->name, WS_SCOPE_STABLE_ABI) && fits(library->name, word)) {
+			&& !ws_same(library->name, WS_SCOPE_STABLE_ABI)
+			&& ws_starts_with(library->name, start)) {
 			return library->name;
 		}
 	}
@@ -179,49 +200,34 @@ explain_family(struct judging *j, const struct want *want, const struct ws_libra
 	}
 }
 
-static void
-explain_python(struct judging *j, const struct want *want)
-{
-	const char *unread = find_unread(j, ws_starts_with, "libpython");
-	bool known = j->s->place->global_count > 0 || j->s->python_listed;
-	if (j->s->place->stable_python || (known && !unread)) {
-		miss(j, want, WS_MISSING_PYTHON, NULL);
-	} else {
-		assume(j, unread ? unread : "Python");
-	}
-}
-
-static bool
-is_of_torch(const char *name)
-{
-	return ws_is_torch_name(name) || ws_starts_with(name, "THP")
-		|| ws_starts_with(name, "aoti_torch_");
-}
-
-/* A library of torch's that was not read, where no list has them. */
-static const char *
-unread_torch(const struct judging *j)
-{
-	const char *name = find_unread(j, ws_starts_with, "libtorch");
-	return name ? name : find_unread(j, ws_starts_with, "libc10");
-}
-
 /* No library exports the name: find its owner by its prefix. */
 static void
 explain(struct judging *j, const struct want *want)
 {
+	const char *unread;
 	if (ws_starts_with(want->name, "Py") || ws_starts_with(want->name, "_Py")) {
-		explain_python(j, want);
+		unread = find_unread(j, "libpython");
+		bool known = j->s->place->global_count > 0 || j->s->python_listed;
+		if (j->s->place->stable_python || (known && !unread)) {
+			miss(j, want, WS_MISSING_PYTHON, NULL);
+		} else {
+			assume(j, unread ? unread : "Python");
+		}
 		return;
 	}
-	const char *unread = j->s->release ? NULL : unread_torch(j);
-	if (is_of_torch(want->name) && unread) {
-		assume(j, unread);
-		return;
-	}
-	if (is_of_torch(want->name) && j->s->release) {
-		miss(j, want, WS_MISSING_TORCH, NULL);
-		return;
+	if (ws_is_torch_name(want->name) || ws_starts_with(want->name, "THP")
+		|| ws_starts_with(want->name, "aoti_torch_")) {
+		if (j->s->release) {
+			miss(j, want, WS_MISSING_TORCH, NULL);
+			return;
+		}
+		/* No list has torch's names: perhaps one of its libraries that was not read. */
+		unread = find_unread(j, "libtorch");
+		unread = unread ? unread : find_unread(j, "libc10");
+		if (unread) {
+			assume(j, unread);
+			return;
+		}
 	}
 	const char *newer = ws_scope_newer(j->s, want->name);
 	if (newer) {
@@ -298,7 +304,7 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 		miss(j, want, WS_MISSING_VERSION, name);
 	} else if (library->loaded) {
 		assume(j, name);
-	} else if (!ws_scope_is_dependency(j->s, library)) {
+	} else if (!is_dependency(j->s, library)) {
 		return true; /* said once, of the library */
 	} else {
 		miss(j, want, WS_MISSING_UNREAD, name);
@@ -360,72 +366,60 @@ judge_versions(struct judging *j)
 	}
 }
 
-/* The module of that name in the same wheel. */
-static const struct ws_symbols *
-sibling_called(const struct judging *j, const char *name)
-{
-	const struct ws_symbols *found = NULL;
-	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count && !found; i++) {
-		found = ws_same(ws_elf_library_name(j->all[i].module->elf), name) ? j->all[i].result : NULL;
-	}
-	return found;
-}
-
 static void
 judge_libraries(struct judging *j)
 {
+	const struct ws_scope *s = j->s;
 	WS_VEC(struct ws_absent_library) absent = {0};
-	for (size_t i = 0; i < j->s->libraries.len; i++) {
-		const struct ws_scope_library *library = &j->s->libraries.at[i];
-		if (j->visible[i] && !ws_same(library->name, WS_SCOPE_STABLE_ABI)
-			&& !ws_scope_is_dependency(j->s, library)) {
-			*ws_vec_push(&absent, j->a) = (struct ws_absent_library){
-				.name = library->name,
-				.aside = ws_scope_is_aside(j->s, library->name),
-				.sibling = sibling_called(j, library->name),
-				.verdict = WS_VERDICT_UNKNOWN,
-			};
-			struct ws_absent_library *last = &absent.at[absent.len - 1];
-			bool known = last->aside || last->sibling;
-			last->brought = known ? NULL : ws_scope_dependency_instead(j->s, library->name);
-			last->verdict = !last->sibling && (last->brought || j->s->place->complete)
-				? WS_VERDICT_FAILS
-				: WS_VERDICT_UNKNOWN;
-			bool nowhere = last->verdict == WS_VERDICT_FAILS && !known && !last->brought;
-			j->outside = j->outside || nowhere;
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		const struct ws_scope_library *library = &s->libraries.at[i];
+		if (!j->visible[i] || ws_same(library->name, WS_SCOPE_STABLE_ABI)
+			|| is_dependency(s, library)) {
+			continue;
 		}
+		struct ws_absent_library one = {.name = library->name,
+			.aside = is_aside(s, library->name),
+			.verdict = WS_VERDICT_UNKNOWN};
+		for (size_t k = 0; s->subject->installed && k < s->subject->count && !one.sibling; k++) {
+			bool same = ws_same(ws_elf_library_name(j->all[k].module->elf), library->name);
+			one.sibling = same ? j->all[k].result : NULL;
+		}
+		if (!one.aside && !one.sibling) {
+			one.brought = dependency_instead(s, library->name);
+			j->outside = j->outside || (s->place->complete && !one.brought);
+		}
+		if (!one.sibling && (one.brought || s->place->complete)) {
+			one.verdict = WS_VERDICT_FAILS;
+		}
+		*ws_vec_push(&absent, j->a) = one;
 	}
 	j->result->absent = absent.at;
 	j->result->absent_count = absent.len;
 }
 
-/* Does a library of torch's wheel need it, which `import torch` loads? */
-static bool
-is_loaded_by_torch(const struct ws_scope *s, const char *name)
-{
-	bool needed = false, loaded = false;
-	for (size_t i = 0; s->release && i < s->libraries.len; i++) {
-		const struct ws_scope_library *library = &s->libraries.at[i];
-		loaded = loaded || (library->loaded && ws_same(library->name, name));
-		needed = needed
-			|| (library->listed && library->loaded
-				&& ws_is_among(name, library->needed.at, library->needed.len));
-	}
-	return loaded && needed;
-}
-
+/* Names that the module needs, that `import torch` has loaded, and that a library of torch's wheel
+ * needs. */
 static void
 list_loaded(struct judging *j)
 {
+	const struct ws_scope *s = j->s;
 	const struct ws_elf *elf = j->module->elf;
-	const char **loaded = WS_NEW_N(j->a, const char *, elf->needed_count);
-	for (size_t i = 0; i < elf->needed_count; i++) {
+	const char **list = WS_NEW_N(j->a, const char *, elf->needed_count);
+	for (size_t i = 0; i < elf->needed_count && s->release; i++) {
 		const char *name = elf->needed[i];
-		if (!ws_floor_is_system_library(name) && is_loaded_by_torch(j->s, name)) {
-			loaded[j->result->loaded_count++] = ws_arena_strdup(j->a, name);
+		bool needed = false, loaded = false;
+		for (size_t k = 0; k < s->libraries.len && !ws_floor_is_system_library(name); k++) {
+			const struct ws_scope_library *library = &s->libraries.at[k];
+			loaded = loaded || (library->loaded && ws_same(library->name, name));
+			needed = needed
+				|| (library->listed && library->loaded
+					&& ws_is_among(name, library->needed.at, library->needed.len));
+		}
+		if (loaded && needed) {
+			list[j->result->loaded_count++] = ws_arena_strdup(j->a, name);
 		}
 	}
-	j->result->loaded = loaded;
+	j->result->loaded = list;
 }
 
 static int
@@ -452,32 +446,12 @@ conclude(struct judging *j)
 	result->missing_count = j->missing.len;
 	result->unread = j->unread.at;
 	result->unread_count = j->unread.len;
-	for (size_t i = 0; i < j->missing.len; i++) {
-		enum ws_finding_verdict verdict = j->missing.at[i].verdict;
+	for (size_t i = 0; i < j->missing.len + result->absent_count; i++) {
+		enum ws_finding_verdict verdict = i < j->missing.len
+			? j->missing.at[i].verdict
+			: result->absent[i - j->missing.len].verdict;
 		result->verdict = verdict > result->verdict ? verdict : result->verdict;
 	}
-	for (size_t i = 0; i < result->absent_count; i++) {
-		enum ws_finding_verdict verdict = result->absent[i].verdict;
-		result->verdict = verdict > result->verdict ? verdict : result->verdict;
-	}
-}
-
-/* A module fails when a library that is loaded before it fails; true: one more fails now. */
-static bool
-follow_siblings(struct ws_symbols *symbols, size_t count)
-{
-	bool changed = false;
-	for (size_t i = 0; i < count; i++) {
-		struct ws_symbols *s = &symbols[i];
-		for (size_t k = 0; k < s->absent_count && s->verdict != WS_VERDICT_FAILS; k++) {
-			const struct ws_symbols *sibling = s->absent[k].sibling;
-			if (sibling && sibling->verdict == WS_VERDICT_FAILS) {
-				s->verdict = WS_VERDICT_FAILS;
-				changed = true;
-			}
-		}
-	}
-	return changed;
 }
 
 /* Names of torch's that are missing may be in torch's list for the other ABI. */
@@ -498,7 +472,7 @@ find_other_abi(const struct ws_scope *s, struct judging *judgings, struct ws_err
 	return ws_other_abi_find(s->place, lost.at, lost.len, s->a, err);
 }
 
-/* The names of a module: its own, or those of one that it loads. */
+/* @of is the module, or one that it loads: whose names are judged. */
 static void
 judge_wants(struct judging *j, const struct judging *of)
 {
@@ -512,24 +486,30 @@ judge_wants(struct judging *j, const struct judging *of)
 static void
 judge_module(struct judging *j)
 {
+	static const char *const pythons[] = {WS_SCOPE_STABLE_ABI, WS_SCOPE_C_API};
+	const struct ws_subject *subject = j->s->subject;
+	bool *reaches = WS_NEW_N(j->a, bool, subject->count);
 	j->result->release = j->s->release;
 	j->result->torch_abi = j->s->torch_abi;
-	see(j);
+	j->result->reaches = reaches;
+	/* It sees its own libraries, and Python's names. */
+	j->visible = ws_scope_load(j->s, j->s->own[j - j->all]);
+	for (size_t k = 0; k < 1 + (size_t)j->s->python_listed; k++) {
+		const bool *seen = ws_scope_load(j->s, ws_scope_number(j->s, pythons[k]));
+		for (size_t i = 0; i < j->s->libraries.len; i++) {
+			j->visible[i] = j->visible[i] || seen[i];
+		}
+	}
 	judge_libraries(j);
 	list_loaded(j);
 	judge_wants(j, j);
-	/* Libraries of its own wheel must find their names, too, or the module does not load. */
-	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count; i++) {
-		const struct judging *other = &j->all[i];
-		if (other != j && j->visible[own_number(other)]) {
-			judge_wants(j, other);
+	for (size_t i = 0; i < subject->count; i++) {
+		reaches[i] = j->visible[j->s->own[i]];
+		/* Libraries of its own wheel must find their names, too, or the module does not load. */
+		if (subject->installed && &j->all[i] != j && reaches[i]) {
+			judge_wants(j, &j->all[i]);
 		}
 	}
-	bool *reaches = WS_NEW_N(j->a, bool, j->s->subject->count);
-	for (size_t i = 0; i < j->s->subject->count; i++) {
-		reaches[i] = j->visible[j->s->own[i]];
-	}
-	j->result->reaches = reaches;
 }
 
 bool
@@ -562,8 +542,18 @@ ws_symbols_judge(const struct ws_subject *subject, const struct ws_load_place *p
 	for (size_t i = 0; i < subject->count; i++) {
 		conclude(&judgings[i]);
 	}
-	while (follow_siblings(symbols, subject->count)) {
-		continue;
+	/* A module fails when a library that is loaded before it fails. */
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (size_t i = 0; i < subject->count; i++) {
+			struct ws_symbols *one = &symbols[i];
+			for (size_t k = 0; k < one->absent_count && one->verdict != WS_VERDICT_FAILS; k++) {
+				const struct ws_symbols *sibling = one->absent[k].sibling;
+				changed = changed || (sibling && sibling->verdict == WS_VERDICT_FAILS);
+				one->verdict = sibling && sibling->verdict == WS_VERDICT_FAILS ? WS_VERDICT_FAILS
+																			   : one->verdict;
+			}
+		}
 	}
 	return true;
 }

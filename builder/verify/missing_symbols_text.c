@@ -3,11 +3,6 @@
 
 #define MOST_SHOWN 3 /* names of one reason; the rest is counted */
 
-struct lines {
-	struct ws_arena *a;
-	WS_VEC(const char *) list;
-};
-
 static const char *
 plural(size_t count, const char *word, struct ws_arena *a)
 {
@@ -88,17 +83,6 @@ headline(
 	return ws_arena_printf(a, "%s needs %s that nothing exports", module, symbols);
 }
 
-static void
-add_names(struct lines *lines, const struct ws_missing *first, size_t count)
-{
-	for (size_t i = 0; i < count && i < MOST_SHOWN; i++) {
-		bool last = i == MOST_SHOWN - 1 && count > MOST_SHOWN;
-		*ws_vec_push(&lines->list, lines->a) = last
-			? ws_arena_printf(lines->a, "%s   ... +%zu", first[i].text, count - MOST_SHOWN)
-			: first[i].text;
-	}
-}
-
 static const char *
 built_for(const struct ws_symbols *s, struct ws_arena *a)
 {
@@ -112,42 +96,57 @@ built_for(const struct ws_symbols *s, struct ws_arena *a)
 		s->module_abi == WS_CXX11ABI_1, s->torch_abi == WS_CXX11ABI_1);
 }
 
+/* The probable reason, as the last line of evidence; NULL: none. */
+static const char *
+advice(const struct ws_symbols *s, const struct ws_missing *first, struct ws_arena *a)
+{
+	static const char *const lines[WS_MISSING_REASONS] = {
+		[WS_MISSING_TORCH] = "built for another torch",
+		[WS_MISSING_DRIVER] = "it must be linked with -lcuda",
+		[WS_MISSING_OTHER] = "a source file that defines it may be missing from the recipe, or a "
+							 "library from its link flags",
+	};
+	if (first->reason == WS_MISSING_ABI) {
+		return built_for(s, a);
+	}
+	if (first->reason == WS_MISSING_PYTHON) {
+		return s->python ? "its tag promises more Pythons than have these names"
+						 : "built for another Python";
+	}
+	if (first->reason == WS_MISSING_FLOOR) {
+		return ws_arena_printf(a, "build it for such systems: \"glibc\": \"%s\"", first->library);
+	}
+	bool linked = ws_starts_with(first->name, "__cudaRegisterLinkedBinary");
+	return lines[first->reason] || !linked
+		? lines[first->reason]
+		: "compiled with -rdc=true, but the device link is missing";
+}
+
 static struct ws_finding
 missing_finding(
 	const struct ws_symbols *s, const struct ws_missing *first, size_t count, struct ws_arena *a)
 {
-	struct lines lines = {.a = a};
-	add_names(&lines, first, count);
-	if (first->reason == WS_MISSING_ABI) {
-		*ws_vec_push(&lines.list, a) = built_for(s, a);
-	} else if (first->reason == WS_MISSING_TORCH) {
-		*ws_vec_push(&lines.list, a) = "built for another torch";
-	} else if (first->reason == WS_MISSING_PYTHON) {
-		*ws_vec_push(&lines.list, a) = s->python
-			? "its tag promises more Pythons than have these names"
-			: "built for another Python";
-	} else if (first->reason == WS_MISSING_DRIVER) {
-		*ws_vec_push(&lines.list, a) = "it must be linked with -lcuda";
-	} else if (first->reason == WS_MISSING_FLOOR) {
-		*ws_vec_push(&lines.list, a) =
-			ws_arena_printf(a, "build it for such systems: \"glibc\": \"%s\"", first->library);
-	} else if (first->reason == WS_MISSING_OTHER) {
-		*ws_vec_push(&lines.list, a) =
-			"a source file that defines it may be missing from the recipe, or a library from its "
-			"link flags";
-	} else if (ws_starts_with(first->name, "__cudaRegisterLinkedBinary")) {
-		*ws_vec_push(&lines.list, a) = "compiled with -rdc=true, but the device link is missing";
-	}
+	WS_VEC(const char *) lines = {0};
 	enum ws_finding_verdict verdict = WS_VERDICT_OK;
 	for (size_t i = 0; i < count; i++) {
 		verdict = first[i].verdict > verdict ? first[i].verdict : verdict;
+		if (i < MOST_SHOWN) {
+			bool last = i == MOST_SHOWN - 1 && count > MOST_SHOWN;
+			*ws_vec_push(&lines, a) = last
+				? ws_arena_printf(a, "%s   ... +%zu", first[i].text, count - MOST_SHOWN)
+				: first[i].text;
+		}
+	}
+	const char *line = advice(s, first, a);
+	if (line) {
+		*ws_vec_push(&lines, a) = line;
 	}
 	return (struct ws_finding){
 		.verdict = verdict,
 		.cause = causes[first->reason],
 		.text = headline(s, first, count, a),
-		.evidence = lines.list.at,
-		.evidence_count = lines.list.len,
+		.evidence = lines.at,
+		.evidence_count = lines.len,
 	};
 }
 
@@ -155,45 +154,34 @@ static struct ws_finding
 absent_finding(
 	const struct ws_symbols *s, const struct ws_absent_library *absent, struct ws_arena *a)
 {
+	const char *module = s->module, *name = absent->name, *torch = torch_name(s, a);
+	struct ws_finding f = {.verdict = absent->verdict, .cause = "library"};
 	if (absent->aside) {
-		return (struct ws_finding){
-			.verdict = absent->verdict,
-			.cause = "library",
-			.text = ws_arena_printf(a,
-				"%s needs the library '%s', which %s brings and does not load: no run path leads "
-				"to it",
-				s->module, absent->name, torch_name(s, a)),
-		};
-	}
-	if (absent->sibling) {
+		f.text = ws_arena_printf(a,
+			"%s needs the library '%s', which %s brings and does not load: no run path leads to it",
+			module, name, torch);
+	} else if (absent->sibling) {
 		bool fails = absent->sibling->verdict == WS_VERDICT_FAILS;
-		return (struct ws_finding){
-			.verdict = fails ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN,
-			.cause = "sibling",
-			.text = ws_arena_printf(a,
-				fails ? "%s needs '%s' of its own wheel, which does not load"
-					  : "%s loads only if '%s' of its own wheel is loaded first: no run path leads "
-						"to it",
-				s->module, absent->name),
-		};
+		f.verdict = fails ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
+		f.cause = "sibling";
+		f.text = ws_arena_printf(a,
+			fails
+				? "%s needs '%s' of its own wheel, which does not load"
+				: "%s loads only if '%s' of its own wheel is loaded first: no run path leads to it",
+			module, name);
+	} else if (absent->brought) {
+		f.verdict = WS_VERDICT_FAILS;
+		f.cause = "cuda";
+		f.text = ws_arena_printf(
+			a, "%s needs '%s'; %s brings '%s'", module, name, torch, absent->brought);
+	} else {
+		f.text = ws_arena_printf(a,
+			absent->verdict == WS_VERDICT_FAILS
+				? "%s needs the library '%s', which neither %s nor this host brings"
+				: "%s needs the library '%s', which %s does not bring",
+			module, name, torch);
 	}
-	if (!absent->brought) {
-		return (struct ws_finding){
-			.verdict = absent->verdict,
-			.cause = "library",
-			.text = ws_arena_printf(a,
-				absent->verdict == WS_VERDICT_FAILS
-					? "%s needs the library '%s', which neither %s nor this host brings"
-					: "%s needs the library '%s', which %s does not bring",
-				s->module, absent->name, torch_name(s, a)),
-		};
-	}
-	return (struct ws_finding){
-		.verdict = WS_VERDICT_FAILS,
-		.cause = "cuda",
-		.text = ws_arena_printf(a, "%s needs '%s'; %s brings '%s'", s->module, absent->name,
-			torch_name(s, a), absent->brought),
-	};
+	return f;
 }
 
 /* "m finds all of its 9 symbols, 2 of them taken on trust: 'libcublas.so.12' was not read" */
@@ -215,13 +203,6 @@ all_found(const struct ws_symbols *s, struct ws_arena *a)
 	return ws_buf_copy(&text, a);
 }
 
-/* Names of one reason and one library are in one finding. */
-static bool
-belong(const struct ws_missing *x, const struct ws_missing *y)
-{
-	return x->reason == y->reason && ws_same(x->library, y->library) && ws_same(x->by, y->by);
-}
-
 const struct ws_finding *
 ws_symbols_findings(const struct ws_symbols *symbols, struct ws_arena *a, size_t *count)
 {
@@ -231,9 +212,13 @@ ws_symbols_findings(const struct ws_symbols *symbols, struct ws_arena *a, size_t
 	}
 	for (size_t i = 0, next; i < symbols->missing_count; i = next) {
 		const struct ws_missing *first = &symbols->missing[i];
-		for (next = i + 1;
-			 next < symbols->missing_count && belong(first, &symbols->missing[next]);) {
-			next++;
+		/* Names of one reason and one library are in one finding. */
+		for (next = i + 1; next < symbols->missing_count; next++) {
+			const struct ws_missing *other = &symbols->missing[next];
+			if (first->reason != other->reason || !ws_same(first->library, other->library)
+				|| !ws_same(first->by, other->by)) {
+				break;
+			}
 		}
 		*ws_vec_push(&findings, a) = missing_finding(symbols, first, next - i, a);
 	}

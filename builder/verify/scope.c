@@ -51,73 +51,12 @@ ws_scope_is_read(const struct ws_scope_library *library)
 	return library->elf || library->listed;
 }
 
-/* Where the interpreter could not be read, a libpython of its version may be there. */
-static bool
-may_be_python(const struct ws_scope *s, const char *name)
-{
-	const char *tag = s->place->python;
-	if (!tag || s->place->global_count > 0 || !ws_starts_with(tag, "cp3")) {
-		return false;
-	}
-	return ws_same(name, ws_arena_printf(s->a, "libpython3.%s.so.1.0", tag + strlen("cp3")));
-}
-
-bool
-ws_scope_is_dependency(const struct ws_scope *s, const struct ws_scope_library *library)
-{
-	return ws_scope_is_read(library) || library->loaded
-		|| (ws_floor_is_system_library(library->name) && !s->place->complete)
-		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name);
-}
-
-bool
-ws_scope_is_aside(const struct ws_scope *s, const char *name)
-{
-	for (size_t i = 0; i < s->libraries.len; i++) {
-		const struct ws_scope_library *known = &s->libraries.at[i];
-		if (known->aside && known->listed && ws_same(known->name, name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-ws_scope_dependency_instead(const struct ws_scope *s, const char *name)
-{
-	const char *end = ws_library_is_cuda(name) ? strstr(name, ".so") : NULL;
-	const char *stem = end ? ws_arena_copy(s->a, name, (size_t)(end - name)) : NULL;
-	for (size_t i = 0; stem && i < s->libraries.len; i++) {
-		const struct ws_scope_library *known = &s->libraries.at[i];
-		if ((known->loaded || known->listed) && ws_library_is_of(known->name, stem)) {
-			return known->name;
-		}
-	}
-	return NULL;
-}
-
 /* ---- what is wanted ---- */
 
 static int
 by_text(const void *x, const void *y)
 {
 	return strcmp(((const struct ws_scope_name *)x)->text, ((const struct ws_scope_name *)y)->text);
-}
-
-static void
-sort_names(struct ws_scope *s)
-{
-	if (s->names.len == 0) {
-		return;
-	}
-	qsort(s->names.at, s->names.len, sizeof(s->names.at[0]), by_text);
-	size_t kept = 1;
-	for (size_t i = 1; i < s->names.len; i++) {
-		if (by_text(&s->names.at[kept - 1], &s->names.at[i]) != 0) {
-			s->names.at[kept++] = s->names.at[i];
-		}
-	}
-	s->names.len = kept;
 }
 
 #define FILTER_BITS 65536
@@ -137,12 +76,18 @@ mark_of(const char *text, size_t len)
 	return (size_t)(mixed >> 48);
 }
 
+/* Sorts the wanted names, each once, and marks them in the filter. */
 static void
-mark_names(struct ws_scope *s)
+sort_names(struct ws_scope *s)
 {
+	size_t count = ws_sort_once(s->wanted.at, s->wanted.len);
 	s->filter = WS_NEW_N(s->a, uint64_t, FILTER_BITS / 64);
-	for (size_t i = 0; i < s->names.len; i++) {
-		size_t mark = mark_of(s->names.at[i].text, strlen(s->names.at[i].text));
+	s->names = WS_NEW_N(s->a, struct ws_scope_name, count);
+	s->name_count = count;
+	for (size_t i = 0; i < count; i++) {
+		const char *text = s->wanted.at[i];
+		size_t mark = mark_of(text, strlen(text));
+		s->names[i].text = text;
 		s->filter[mark / 64] |= (uint64_t)1 << mark % 64;
 	}
 }
@@ -158,14 +103,13 @@ static struct ws_scope_name *
 find_name(const struct ws_scope *s, const char *text)
 {
 	struct ws_scope_name key = {.text = text};
-	return s->names.len == 0 ? NULL
-							 : bsearch(&key, s->names.at, s->names.len, sizeof(key), by_text);
+	return s->name_count == 0 ? NULL : bsearch(&key, s->names, s->name_count, sizeof(key), by_text);
 }
 
 void
 ws_scope_want(struct ws_scope *s, const char *name)
 {
-	ws_vec_push(&s->names, s->a)->text = name;
+	*ws_vec_push(&s->wanted, s->a) = name;
 }
 
 const struct ws_scope_offer *
@@ -190,16 +134,20 @@ add_offer(struct ws_scope *s, const char *text, struct ws_scope_offer offer)
 	}
 }
 
-/* The definitions of a library that is on this host. */
+/* The needs and definitions of a library that is on this host. */
 static void
-read_exports(struct ws_scope *s, size_t number, const struct ws_elf *elf)
+read_elf(struct ws_scope *s, size_t number, const struct ws_elf *elf)
 {
+	struct ws_elf_symbol symbol;
+	s->libraries.at[number].elf = elf;
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		add_need(s, number, elf->needed[i]);
+	}
 	for (size_t i = 0; i < elf->version_count; i++) {
 		if (!elf->versions[i].library) {
 			add_version(s, number, elf->versions[i].name);
 		}
 	}
-	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
 		if (symbol.defined) {
 			struct ws_scope_offer offer = {.library = number,
@@ -209,16 +157,6 @@ read_exports(struct ws_scope *s, size_t number, const struct ws_elf *elf)
 			add_offer(s, symbol.name, offer);
 		}
 	}
-}
-
-static void
-read_elf(struct ws_scope *s, size_t number, const struct ws_elf *elf)
-{
-	s->libraries.at[number].elf = elf;
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		add_need(s, number, elf->needed[i]);
-	}
-	read_exports(s, number, elf);
 }
 
 /* A library that is found by its name: the first of that name counts. */
@@ -253,59 +191,39 @@ read_subject(struct ws_scope *s)
 	s->own = own;
 }
 
-/* Has the stable ABI of the place's oldest Python a name of that version, "python3.10"? */
-static bool
-is_stable(const struct ws_scope *s, const char *version)
-{
-	const char *oldest = s->place->stable_python;
-	return oldest && version && ws_starts_with(version, "python")
-		&& strverscmp(version + strlen("python"), oldest) <= 0;
-}
-
-/* Is the version of a list newer than what systems with the place's glibc have? */
-static bool
-is_above_floor(const struct ws_scope *s, const char *version)
-{
-	enum ws_floor_kind kind;
-	const char *rest;
-	return s->floor && version && ws_floor_version_split(version, &kind, &rest)
-		&& !ws_manylinux_allows(s->floor, version);
-}
-
-/* Lists have the oldest version first. */
-static void
-add_newer(struct ws_scope *s, const struct ws_export *line)
-{
-	struct ws_scope_name *name =
-		may_be_wanted(s, line->text, line->len) ? find_name(s, line->text) : NULL;
-	if (name && !name->newer) {
-		name->newer = ws_arena_strdup(s->a, line->version);
-	}
-}
-
 /* A name of a list. */
 static void
 add_export(struct ws_scope *s, size_t number, const struct ws_export *line)
 {
+	static const char python[] = "python";
+	const char *oldest = s->place->stable_python, *version = line->version, *rest;
+	enum ws_floor_kind kind;
 	if (ws_same(line->library, WS_SCOPE_STABLE_ABI)) {
-		if (!is_stable(s, line->version)) {
+		/* Only names that the place's oldest Python has: "python3.10". */
+		if (!oldest || !version || !ws_starts_with(version, python)
+			|| strverscmp(version + strlen(python), oldest) > 0) {
 			return;
 		}
-	} else if (is_above_floor(s, line->version)) {
-		add_newer(s, line);
+	} else if (s->floor && version && ws_floor_version_split(version, &kind, &rest)
+		&& !ws_manylinux_allows(s->floor, version)) {
+		/* Systems with the place's glibc do not have it. Lists have the oldest version first. */
+		bool may = may_be_wanted(s, line->text, line->len);
+		struct ws_scope_name *name = may ? find_name(s, line->text) : NULL;
+		if (name && !name->newer) {
+			name->newer = ws_arena_strdup(s->a, version);
+		}
 		return;
-	} else if (line->version) {
-		add_version(s, number, line->version);
+	} else if (version) {
+		add_version(s, number, version);
 	}
 	if (s->torch_abi == WS_CXX11ABI_SILENT && ws_same(line->library, "libc10.so")) {
 		s->torch_abi = ws_cxx11abi_of_export(line->text);
 	}
-	if (!may_be_wanted(s, line->text, line->len)) {
-		return;
+	if (may_be_wanted(s, line->text, line->len)) {
+		struct ws_scope_offer offer = {
+			.library = number, .version = version, .tls = line->kind == WS_EXPORT_TLS};
+		add_offer(s, line->text, offer);
 	}
-	struct ws_scope_offer offer = {
-		.library = number, .version = line->version, .tls = line->kind == WS_EXPORT_TLS};
-	add_offer(s, line->text, offer);
 }
 
 static bool
@@ -360,39 +278,11 @@ ws_scope_newer(const struct ws_scope *s, const char *name)
 	return found && found->newer ? ws_manylinux_since(machine_of(s), found->newer) : NULL;
 }
 
-bool
-ws_scope_read(struct ws_scope *s, struct ws_err *err)
-{
-	const struct ws_load_place *place = s->place;
-	s->floor = place->glibc ? ws_manylinux_of_glibc(machine_of(s), place->glibc) : NULL;
-	sort_names(s);
-	mark_names(s);
-	for (size_t i = 0; i < place->list_count; i++) {
-		if (!read_list(s, place->lists[i], err)) {
-			return false;
-		}
-	}
-	ws_scope_number(s, WS_SCOPE_STABLE_ABI);
-	ws_scope_mark_torch(s);
-	read_subject(s);
-	for (size_t i = 0; i < place->library_count; i++) {
-		read_library(s, place->libraries[i]);
-	}
-	for (size_t i = 0; i < place->global_count; i++) {
-		ws_scope_spread(s, read_library(s, place->globals[i]), true);
-	}
-	return true;
-}
-
-/* ---- loaded libraries, and one more dlopen: ld.so(8), elf/dl-load.c of glibc ---- */
-
-#define ORIGIN "$ORIGIN"
-#define NONE ((size_t)-1)
-
 /* ---- loaded before ---- */
 
-void
-ws_scope_spread(struct ws_scope *s, size_t number, bool global)
+/* Marks the library and its dependencies as loaded, and with @global as global. */
+static void
+spread(struct ws_scope *s, size_t number, bool global)
 {
 	WS_VEC(size_t) queue = {0};
 	*ws_vec_push(&queue, s->a) = number;
@@ -409,15 +299,16 @@ ws_scope_spread(struct ws_scope *s, size_t number, bool global)
 	}
 }
 
-void
-ws_scope_mark_torch(struct ws_scope *s)
+/* Marks listed libraries that `import torch` loads, and those that only a run path finds. */
+static void
+mark_torch(struct ws_scope *s)
 {
 	static const char *const roots[] = {"libtorch_global_deps.so", "libtorch_python.so"};
 	bool any = false;
 	for (size_t i = 0; i < s->libraries.len; i++) {
 		for (size_t r = 0; r < WS_LEN(roots); r++) {
 			if (s->libraries.at[i].listed && ws_same(s->libraries.at[i].name, roots[r])) {
-				ws_scope_spread(s, i, r == 0);
+				spread(s, i, r == 0);
 				any = true;
 			}
 		}
@@ -430,14 +321,40 @@ ws_scope_mark_torch(struct ws_scope *s)
 			continue;
 		}
 		if (!any || ws_library_is_preloaded(library->name, s->release)) {
-			ws_scope_spread(s, i, false);
+			spread(s, i, false);
 		} else {
 			library->aside = true;
 		}
 	}
 }
 
-/* ---- one more dlopen ---- */
+bool
+ws_scope_read(struct ws_scope *s, struct ws_err *err)
+{
+	const struct ws_load_place *place = s->place;
+	s->floor = place->glibc ? ws_manylinux_of_glibc(machine_of(s), place->glibc) : NULL;
+	sort_names(s);
+	for (size_t i = 0; i < place->list_count; i++) {
+		if (!read_list(s, place->lists[i], err)) {
+			return false;
+		}
+	}
+	ws_scope_number(s, WS_SCOPE_STABLE_ABI);
+	mark_torch(s);
+	read_subject(s);
+	for (size_t i = 0; i < place->library_count; i++) {
+		read_library(s, place->libraries[i]);
+	}
+	for (size_t i = 0; i < place->global_count; i++) {
+		spread(s, read_library(s, place->globals[i]), true);
+	}
+	return true;
+}
+
+/* ---- one more dlopen: ld.so(8), elf/dl-load.c of glibc ---- */
+
+#define ORIGIN "$ORIGIN"
+#define NONE ((size_t)-1)
 
 /* A library that is loaded. */
 struct step {

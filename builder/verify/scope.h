@@ -46,7 +46,9 @@ struct ws_scope {
 	const struct ws_subject *subject;
 	const struct ws_load_place *place;
 	WS_VEC(struct ws_scope_library) libraries;
-	WS_VEC(struct ws_scope_name) names; /**< sorted once they are read */
+	WS_VEC(const char *) wanted;
+	struct ws_scope_name *names; /**< the wanted ones, sorted */
+	size_t name_count;
 	uint64_t *filter; /**< a bit for the hash of each name: most exports are not wanted */
 	const struct ws_manylinux *floor; /**< policy of place->glibc; NULL: unknown */
 	const size_t *own;                /**< the library's number of each module of the subject */
@@ -60,12 +62,6 @@ void ws_scope_want(struct ws_scope *scope, const char *name);
 
 /** Reads the lists, the subject and the libraries of the place. */
 bool ws_scope_read(struct ws_scope *scope, struct ws_err *err);
-
-/** Marks listed libraries that `import torch` loads, and those that only a run path finds. */
-void ws_scope_mark_torch(struct ws_scope *scope);
-
-/** Marks the library and its dependencies as loaded, and with @a global as global. */
-void ws_scope_spread(struct ws_scope *scope, size_t number, bool global);
 
 /** The exporters of a wanted name, the last one read first; NULL: no library exports it. */
 const struct ws_scope_offer *ws_scope_offers(const struct ws_scope *scope, const char *name);
@@ -84,17 +80,5 @@ bool *ws_scope_load(const struct ws_scope *scope, size_t number);
 
 /** True when its exports are known. */
 bool ws_scope_is_read(const struct ws_scope_library *library);
-
-/**
- * True if the library will exist: it was read, `import torch` loads it, every driver has it, or
- * every system has it and this host was not searched.
- */
-bool ws_scope_is_dependency(const struct ws_scope *scope, const struct ws_scope_library *library);
-
-/** True if torch's wheel, or one that it requires, has the library and nothing loads it. */
-bool ws_scope_is_aside(const struct ws_scope *scope, const char *name);
-
-/** torch's version of the same CUDA library: "libcudart.so.12" for "libcudart.so.13"; or NULL. */
-const char *ws_scope_dependency_instead(const struct ws_scope *scope, const char *name);
 
 #endif

@@ -84,4 +84,6 @@ struct ws_finding {
 	size_t evidence_count;
 };
 
+typedef WS_VEC(struct ws_finding) ws_finding_list;
+
 #endif

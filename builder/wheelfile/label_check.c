@@ -34,9 +34,8 @@ agrees(const struct ws_wheel_name *name, const char *tag, struct ws_arena *a)
 
 const char *
 ws_label_check_name(
-	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
+	const struct ws_wheel_name *name, const struct ws_metadata_info *metadata, struct ws_arena *a)
 {
-	const struct ws_metadata_info *metadata = &info->metadata;
 	if (!ws_same(name->distribution, metadata->package)
 		|| ws_version_cmp_public(&name->version, &metadata->version) != 0) {
 		return ws_arena_printf(
@@ -47,14 +46,14 @@ ws_label_check_name(
 
 const char *
 ws_label_check_tags(
-	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
+	const struct ws_wheel_name *name, const struct ws_wheel_info *wheel, struct ws_arena *a)
 {
-	for (size_t i = 0; i < info->wheel.tag_count; i++) {
-		if (agrees(name, info->wheel.tags[i], a)) {
+	for (size_t i = 0; i < wheel->tag_count; i++) {
+		if (agrees(name, wheel->tags[i], a)) {
 			return NULL;
 		}
 	}
-	return ws_arena_printf(a, "its WHEEL has the tag '%s'", info->wheel.tags[0]);
+	return ws_arena_printf(a, "its WHEEL has the tag '%s'", wheel->tags[0]);
 }
 
 /* ---- the place ---- */

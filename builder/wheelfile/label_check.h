@@ -13,7 +13,7 @@
 /** METADATA has another package or version than @a name. The label of the version does not count.
  */
 const char *ws_label_check_name(
-	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a);
+	const struct ws_wheel_name *name, const struct ws_metadata_info *metadata, struct ws_arena *a);
 
 /**
  * WHEEL has another Python, ABI or machine than @a name; installers do not check this. The kind
@@ -21,7 +21,7 @@ const char *ws_label_check_name(
  * unchanged.
  */
 const char *ws_label_check_tags(
-	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a);
+	const struct ws_wheel_name *name, const struct ws_wheel_info *wheel, struct ws_arena *a);
 
 /** METADATA rules out every patch release of @a python. */
 const char *ws_label_check_python(const struct ws_metadata_info *metadata,

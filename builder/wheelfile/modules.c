@@ -5,8 +5,6 @@
 
 #include <ctype.h>
 
-typedef WS_VEC(struct ws_module) module_list;
-
 bool
 ws_module_is_named(const char *name)
 {
@@ -23,6 +21,20 @@ ws_module_is_named(const char *name)
 	const char *rest = end + strlen(".so");
 	size_t len = strspn(rest, digits);
 	return rest[len] == '\0' || (len > 1 && ws_same(rest + len, "unstable"));
+}
+
+const char *
+ws_module_installed_name(const char *member)
+{
+	static const char *const parts[] = {".data/platlib/", ".data/purelib/"};
+	const char *slash = strchr(member, '/');
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		const char *found = strstr(member, parts[i]);
+		if (found && slash == found + strlen(".data")) {
+			return found + strlen(parts[i]);
+		}
+	}
+	return member;
 }
 
 const char *
@@ -59,22 +71,21 @@ ws_module_opens_in(const char *name, const char *python, const struct ws_machine
 		&& (!python || (strlen(python) == len + 2 && strncmp(version, python + 2, len) == 0));
 }
 
-/* ---- of a wheel, of a folder ---- */
-
 static int
 by_name(const void *x, const void *y)
 {
 	return strcmp(((const struct ws_module *)x)->name, ((const struct ws_module *)y)->name);
 }
 
-static void
-finish(module_list *list, struct ws_arena *a, struct ws_modules *modules)
+void
+ws_modules_open(
+	struct ws_module *list, size_t count, struct ws_arena *a, struct ws_modules *modules)
 {
-	if (list->len > 0) {
-		qsort(list->at, list->len, sizeof(list->at[0]), by_name);
+	if (count > 0) {
+		qsort(list, count, sizeof(*list), by_name);
 	}
-	for (size_t i = 0; i < list->len; i++) {
-		struct ws_module *m = &list->at[i];
+	for (size_t i = 0; i < count; i++) {
+		struct ws_module *m = &list[i];
 		struct ws_err err = {0};
 		const char *base = ws_path_base(m->name);
 		m->elf = ws_elf_open_as(m->file, m->name, false, a, &err);
@@ -87,51 +98,7 @@ finish(module_list *list, struct ws_arena *a, struct ws_modules *modules)
 			m->exports_init = symbol.defined && ws_same(symbol.name, m->init);
 		}
 	}
-	*modules = (struct ws_modules){list->at, list->len};
-}
-
-bool
-ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct ws_arena *a,
-	struct ws_modules *modules, struct ws_err *err)
-{
-	static const char *const parts[] = {".data/platlib/", ".data/purelib/"};
-	module_list list = {0};
-	WS_VEC(struct ws_pick) picks = {0};
-	*modules = (struct ws_modules){0};
-	for (size_t i = 0; i < wheel->zip.count; i++) {
-		const struct ws_zip_entry *entry = &wheel->zip.entries[i];
-		if (!entry->is_dir && ws_module_is_named(entry->name)) {
-			const char *file = ws_arena_printf(a, "%s/%zu.so", folder, list.len);
-			/* "x-1.0.data/platlib/a/b.so" is installed as "a/b.so". */
-			const char *name = entry->name, *slash = strchr(name, '/');
-			for (size_t k = 0; k < WS_LEN(parts); k++) {
-				const char *found = strstr(entry->name, parts[k]);
-				if (found && slash == found + strlen(".data")) {
-					name = found + strlen(parts[k]);
-				}
-			}
-			*ws_vec_push(&picks, a) = (struct ws_pick){entry, file};
-			*ws_vec_push(&list, a) = (struct ws_module){.name = name, .file = file};
-		}
-	}
-	struct ws_member_sink sink = ws_member_sink_make(NULL, wheel->name, NULL);
-	if (!ws_opened_wheel_take(wheel, picks.at, picks.len, &sink, err)) {
-		return false;
-	}
-	finish(&list, a, modules);
-	return true;
-}
-
-void
-ws_modules_open(const char *root, const char *const *names, size_t count, struct ws_arena *a,
-	struct ws_modules *modules)
-{
-	module_list list = {0};
-	for (size_t i = 0; i < count; i++) {
-		*ws_vec_push(&list, a) =
-			(struct ws_module){.name = names[i], .file = ws_path_join(a, root, names[i], NULL)};
-	}
-	finish(&list, a, modules);
+	*modules = (struct ws_modules){list, count};
 }
 
 void

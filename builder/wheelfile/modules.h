@@ -1,18 +1,15 @@
 /**
  * modules.h - the shared libraries of a wheel or of an installed package, opened
  *
- * Libraries of a wheel are unpacked into a private folder and checked against RECORD; those of an
- * installed package are opened in place. Names are relative to site-packages:
- * "torchvision/_C.so", "torchvision.libs/libpng16.7f72a3c5.so.16". Files of a wheel's .data
- * folder have the names of their installation. Programs are left out. Run this in a child with
- * limits (sys/spawn.h), because files may be hostile. verify/ judges the modules.
+ * Names are relative to site-packages: "torchvision/_C.so",
+ * "torchvision.libs/libpng16.7f72a3c5.so.16". Run this in a child with limits (sys/spawn.h),
+ * because files may be hostile. verify/ judges the modules.
  */
 #ifndef WS_WHEELFILE_MODULES_H
 #define WS_WHEELFILE_MODULES_H
 
 #include "elf/elf.h"
 #include "model/machine.h"
-#include "wheelfile/opened_wheel.h"
 
 struct ws_module {
 	const char *name;         /**< below site-packages */
@@ -45,17 +42,12 @@ const char *ws_module_python_of(const char *name, struct ws_arena *a);
  */
 bool ws_module_opens_in(const char *name, const char *python, const struct ws_machine *machine);
 
-/**
- * Unpacks and opens the libraries of @a wheel; @a folder is absolute, and the caller removes it.
- * A member that is not a library of this machine gets `refused`; WS_ERR_FETCH when the wheel
- * cannot be read or contradicts its RECORD. Close in both cases.
- */
-bool ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct ws_arena *a,
-	struct ws_modules *modules, struct ws_err *err);
+/** The name of a wheel's member below site-packages: "x-1.0.data/platlib/a/b.so" is "a/b.so". */
+const char *ws_module_installed_name(const char *member);
 
-/** Opens files of @a root (site-packages), called @a names below it. A missing one is `refused`. */
-void ws_modules_open(const char *root, const char *const *names, size_t count, struct ws_arena *a,
-	struct ws_modules *modules);
+/** Opens files, given by `name` and `file`, and sorts them. A missing one is `refused`. */
+void ws_modules_open(
+	struct ws_module *list, size_t count, struct ws_arena *a, struct ws_modules *modules);
 
 /** An empty list is allowed. */
 void ws_modules_close(struct ws_modules *modules);

@@ -98,8 +98,8 @@ hold(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha25
 }
 
 bool
-ws_record_held(struct ws_zip *zip, struct ws_str record, bool (*passes)(const char *name),
-	struct ws_arena *a, const char **wrong, struct ws_err *err)
+ws_record_held(struct ws_zip *zip, struct ws_str record, struct ws_arena *a, const char **wrong,
+	struct ws_err *err)
 {
 	struct ws_held_record r = {.on_wrong = keep_first, .self = wrong, .a = a};
 	const struct ws_zip_entry **files = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
@@ -111,7 +111,7 @@ ws_record_held(struct ws_zip *zip, struct ws_str record, bool (*passes)(const ch
 	ws_held_record_names(&r, zip);
 	for (size_t i = 0; i < zip->count; i++) {
 		const struct ws_zip_entry *entry = &zip->entries[i];
-		if (!entry->is_dir && !(passes && passes(entry->name))) {
+		if (!entry->is_dir) {
 			files[count++] = entry;
 		}
 	}

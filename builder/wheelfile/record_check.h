@@ -29,11 +29,10 @@ bool ws_held_record_file(const struct ws_held_record *r, const char *name, uint6
 	const struct ws_digest *digest);
 
 /**
- * Compares all at once. @a wrong is the first difference, in @a a, or NULL. Members for which @a
- * passes returns true were compared before; NULL: none. False when RECORD or a member cannot be
- * read.
+ * Compares all at once. @a wrong is the first difference, in @a a, or NULL. False when RECORD or a
+ * member cannot be read.
  */
-bool ws_record_held(struct ws_zip *zip, struct ws_str record, bool (*passes)(const char *name),
-	struct ws_arena *a, const char **wrong, struct ws_err *err);
+bool ws_record_held(struct ws_zip *zip, struct ws_str record, struct ws_arena *a,
+	const char **wrong, struct ws_err *err);
 
 #endif

@@ -478,7 +478,7 @@ metadata() { # LINE...
 	cp "$WS_ROOT/README.md" .
 	verify 1 README.md --torch all
 	says "fails README.md in each of the" "it does not end in .whl" "is it a zip archive?"
-	[ "$(grep -c "end in .whl" <<< "$output")" = 1 ]
+	[ "$(tr -s ' \n' ' ' <<< "$output" | grep -o "end in .whl" | wc -l)" = 1 ]
 	cp README.md $wheel
 	verify 1 $wheel --torch all
 	[ "$(tr -s ' \n' ' ' <<< "$output" | grep -o "no end record" | wc -l)" = 1 ]

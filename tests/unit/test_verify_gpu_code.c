@@ -25,7 +25,6 @@ WS_TEST(measured_archs_in_the_words_of_the_matrix)
 	struct ws_gpu_code code = read_code("none_75_90ptx", a);
 	assert_string_equal(ws_arch_set_text(&code.archs, a), "7.5;9.0+PTX");
 	assert_int_equal(code.ptx_only.count, 0);
-	assert_string_equal(ws_arch_set_text(&code.common, a), "7.5;9.0+PTX");
 	code = read_code("zstd_90aptx_100f", a);
 	assert_string_equal(ws_arch_set_text(&code.archs, a), "9.0a+PTX;10.0f");
 }
@@ -42,7 +41,6 @@ WS_TEST(units_may_differ)
 {
 	struct ws_gpu_code code = read_code("two_units_80_90a", a);
 	assert_string_equal(ws_arch_set_text(&code.archs, a), "8.0;9.0a");
-	assert_int_equal(code.common.count, 0);
 }
 
 WS_TEST(a_library_without_gpu_code_has_none)

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "config/facts.h"
-#include "verify/judge.h"
+#include "verify/gpu_code.h"
 
 #include <string.h>
 
@@ -46,17 +46,17 @@ on(const char *code_text, const char *gpus, const char *ptx, struct ws_arena *a)
 	struct ws_facts facts;
 	struct ws_err err = {0};
 	const char *why;
-	size_t count;
 	assert_ok(ws_facts_read(WS_SOURCE_DATA_DIR "/matrix/facts", a, &facts, &err), err);
 	struct ws_load_place around = {
 		.ptx = ptx, .families = facts.families, .family_count = facts.family_count};
 	assert_true(ws_arch_set_parse(gpus, a, &around.archs, &why));
 	struct ws_gpu_code code = make_code(code_text, a);
-	const struct ws_finding *f = ws_runs_on(&code, "m", &around, a, &count);
+	ws_finding_list list = {0};
+	ws_runs_on(&code, "m", &around, a, &list);
 	WS_AUTO_BUF struct ws_buf text = {0};
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < list.len; i++) {
 		ws_buf_printf(&text, "%s%s %s", i ? "; " : "",
-			f[i].verdict == WS_VERDICT_OK ? "ok" : "fails", f[i].text);
+			list.at[i].verdict == WS_VERDICT_OK ? "ok" : "fails", list.at[i].text);
 	}
 	return ws_buf_copy(&text, a);
 }

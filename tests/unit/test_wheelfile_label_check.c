@@ -9,10 +9,10 @@ static bool
 tags_agree(struct ws_arena *a, const char *file, const char *const *tags, size_t count)
 {
 	struct ws_wheel_name name;
-	struct ws_dist_info info = {.wheel = {.tags = tags, .tag_count = count}};
+	struct ws_wheel_info wheel = {.tags = tags, .tag_count = count};
 	const char *why;
 	assert_true(ws_wheel_name_parse(file, a, &name, &why));
-	return !ws_label_check_tags(&name, &info, a);
+	return !ws_label_check_tags(&name, &wheel, a);
 }
 
 WS_TEST(whole_tags_are_compared_except_the_kind_of_linux)

@@ -17,18 +17,6 @@ make(struct ws_arena *a, const char *root, const char *name, const char *source,
 	ws_test_library(a, ws_path_dir(a, path), ws_path_base(name), source, flags);
 }
 
-static const struct ws_module *
-named(const struct ws_modules *modules, const char *name)
-{
-	for (size_t i = 0; i < modules->count; i++) {
-		if (ws_same(modules->modules[i].name, name)) {
-			return &modules->modules[i];
-		}
-	}
-	fail_msg("no module '%s'", name);
-	return NULL;
-}
-
 WS_TEST(a_library_is_known_by_its_name)
 {
 	static const char *const libraries[] = {"a.so", "p/_C.cpython-311-x86_64-linux-gnu.so",
@@ -64,20 +52,25 @@ WS_TEST(a_python_opens_files_of_its_own_version_and_machine)
 WS_TEST(suffix_function_and_files_that_are_not_libraries)
 {
 	const char *root = ws_test_dir(a);
-	const char *names[] = {"p/_C.abi3.so", "p/lost.so", "gone.so"};
+	struct ws_module files[] = {
+		{.name = "p/_C.abi3.so"}, {.name = "p/lost.so"}, {.name = "gone.so"}};
 	struct ws_modules m;
 	make(a, root, "p/_C.abi3.so", "int c(void) { return 3; }", NULL);
 	make(a, root, "p/lost.so", "void *PyInit_lost(void) { return 0; }", NULL);
-	ws_modules_open(root, names, WS_LEN(names), a, &m);
+	for (size_t i = 0; i < WS_LEN(files); i++) {
+		files[i].file = ws_path_join(a, root, files[i].name, NULL);
+	}
+	ws_modules_open(files, WS_LEN(files), a, &m);
 	assert_int_equal(m.count, 3);
-	const struct ws_module *c = named(&m, "p/_C.abi3.so"), *lost = named(&m, "p/lost.so");
+	/* By name. */
+	const struct ws_module *gone = &files[0], *c = &files[1], *lost = &files[2];
 	assert_string_equal(c->python, "abi3");
 	assert_string_equal(c->init, "PyInit__C");
 	assert_false(c->exports_init);
 	assert_null(lost->python);
 	assert_string_equal(lost->init, "PyInit_lost");
 	assert_true(lost->exports_init);
-	assert_null(named(&m, "gone.so")->elf);
-	assert_non_null(strstr(named(&m, "gone.so")->refused, "gone.so"));
+	assert_null(gone->elf);
+	assert_contains(gone->refused, "gone.so");
 	ws_modules_close(&m);
 }
