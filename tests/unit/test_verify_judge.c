@@ -1,67 +1,7 @@
 /* test_verify_judge.c - modules that the loader or Python would refuse, each made here, and what
  * the judge says of them. If the same module without the fault gives "loads", the fault decided. */
-#include "test.h"
-
-#include "compile.h"
 #include "judge/verdict.h"
-#include "verify/judge.h"
-
-#include <link.h>
-
-struct world {
-	struct ws_arena *a;
-	const char *dir;
-	const struct ws_elf *libraries[16], *globals[2];
-	struct ws_load_place around;
-	struct ws_elf *opened[48];
-	size_t opened_count;
-};
-
-static const struct ws_elf *
-open_elf(struct world *w, const char *path)
-{
-	struct ws_err err = {0};
-	struct ws_elf *elf = ws_elf_open(path, w->a, &err);
-	assert_ok(elf, err);
-	w->opened[w->opened_count++] = elf;
-	return elf;
-}
-
-static int
-add_system(struct dl_phdr_info *info, size_t size WS_UNUSED, void *world)
-{
-	static const char *const names[] = {
-		"libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "libstdc++.so.6"};
-	struct world *w = world;
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		if (ws_ends_with(info->dlpi_name, names[i])) {
-			w->libraries[w->around.library_count++] = open_elf(w, info->dlpi_name);
-		}
-	}
-	return 0;
-}
-
-/* This host's libraries, and an interpreter of one function. */
-static struct world
-make_world(struct ws_arena *a)
-{
-	struct world w = {.a = a, .dir = ws_test_dir(a)};
-	dl_iterate_phdr(add_system, &w);
-	w.globals[0] = open_elf(&w,
-		ws_test_library(
-			a, w.dir, "python3.11", "void *PyModule_Create2(void) { return 0; }", NULL));
-	w.around.global_count = 1;
-	w.around.python = "cp311";
-	return w;
-}
-
-static void
-leave(struct world *w)
-{
-	for (size_t i = 0; i < w->opened_count; i++) {
-		ws_elf_close(w->opened[i]);
-	}
-}
+#include "verify_world.h"
 
 /* Judges one file as the module "pkg.m"; its findings as people read them. */
 static const char *
@@ -74,9 +14,9 @@ judge_file(struct world *w, const char *path, bool imported)
 	struct ws_subject subject = {.modules = &module, .count = 1};
 	struct ws_verdict verdict;
 	struct ws_err err = {0};
-	w->around.libraries = w->libraries;
-	w->around.globals = w->globals;
-	assert_ok(ws_judge(&subject, &w->around, w->a, &verdict, &err), err);
+	w->place.libraries = w->libraries;
+	w->place.globals = w->globals;
+	assert_ok(ws_judge(&subject, &w->place, w->a, &verdict, &err), err);
 	const struct ws_module_verdict *m = &verdict.modules[0];
 	WS_AUTO_BUF struct ws_buf text = {0};
 	for (size_t i = 0; i < m->finding_count; i++) {
@@ -112,11 +52,10 @@ judge(struct world *w, const char *source, bool imported, const char *const *fla
 
 WS_TEST(python_finds_the_function_that_starts_a_module)
 {
-	struct world w = make_world(a);
-	struct ws_err err = {0};
+	WS_AUTO_WORLD struct world w = make_host(a);
 	assert_string_equal(judge(&w, INIT, true, NULL), "ok pkg.m finds all of its 1 symbol\n");
 	static const char map[] = "{ global: f; local: *; };";
-	assert_ok(ws_fs_write(ws_path_join(a, w.dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	write_text(w.dir, "map", map, a);
 	static const char *const hide[] = {"-Wl,--version-script,map", NULL};
 	static const char *const zero[] = {"-Wl,--defsym,PyInit_m=0", NULL};
 	assert_contains(judge(&w, "int f(void) { return 1; }", true, NULL), NO_INIT);
@@ -135,9 +74,7 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 		judge(&w, "void *PyInit_m(void); void *f(void) { return PyInit_m(); }", true, NULL),
 		NO_INIT);
 	static const char versions[] = "V1 { global: PyInit_m; };";
-	assert_ok(
-		ws_fs_write(ws_path_join(a, w.dir, "map", NULL), versions, strlen(versions), 0644, &err),
-		err);
+	write_text(w.dir, "map", versions, a);
 	assert_contains(
 		judge(&w, "void *init(void) { return 0; } __asm__(\".symver init,PyInit_m@V1\");", true,
 			hide),
@@ -149,12 +86,11 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 	/* Modules for torch or ctypes have none. */
 	assert_string_equal(judge(&w, "int f(void) { return 1; }", false, NULL),
 		"ok pkg.m finds all of its 0 symbols\n");
-	leave(&w);
 }
 
 WS_TEST(modules_that_the_loader_refuses)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	static const char *const never[] = {"-Wl,-z,nodlopen", NULL};
 	assert_contains(
 		judge(&w, "int x;", false, never), "fails pkg.m says that it must not be loaded");
@@ -169,12 +105,11 @@ WS_TEST(modules_that_the_loader_refuses)
 		ws_test_run(a, argv, w.dir);
 		assert_contains(judge_file(&w, path, false), "fails pkg.m is a program");
 	}
-	leave(&w);
 }
 
 WS_TEST(static_thread_local_variables_have_little_room)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	static const char source[] =
 		"__thread char a[SIZE] __attribute__((tls_model(\"initial-exec\")));\n"
 		"char *f(int i) { return &a[i]; }";
@@ -188,17 +123,15 @@ WS_TEST(static_thread_local_variables_have_little_room)
 	/* Any number of ordinary ones is allowed. */
 	static const char ordinary[] = "__thread char a[65536]; char *f(int i) { return &a[i]; }";
 	assert_loads(judge(&w, ordinary, false, NULL));
-	leave(&w);
 }
 
 /* Links against a library of a system's name whose symbol has a version of our choice. */
 static const char *
 ask_version(struct world *w, const char *library, const char *symbol, const char *version)
 {
-	struct ws_err err = {0};
 	const char *dir = ws_test_dir(w->a);
 	const char *map = ws_arena_printf(w->a, "%s { global: *; };", version);
-	assert_ok(ws_fs_write(ws_path_join(w->a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	write_text(dir, "map", map, w->a);
 	static const char *const with_map[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
 	ws_test_library(
 		w->a, dir, library, ws_arena_printf(w->a, "int %s(void) { return 1; }", symbol), with_map);
@@ -211,7 +144,7 @@ ask_version(struct world *w, const char *library, const char *symbol, const char
 
 WS_TEST(a_name_and_its_version_count_as_a_pair)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	assert_loads(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.14"));
 	/* The name is there, the version is there; the name at that version is not. */
 	assert_string_equal(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.34"),
@@ -222,7 +155,6 @@ WS_TEST(a_name_and_its_version_count_as_a_pair)
 		"  GLIBC_9.9\n");
 	assert_contains(ask_version(&w, "libz.so.1", "made_up", "ZLIB_1.2.9"),
 		"unknown pkg.m needs 1 symbol that 'libz.so.1' may have, which was not read");
-	leave(&w);
 }
 
 /* A library of two versions, V1 and V2, whose only function has one of them and is not the
@@ -230,10 +162,9 @@ WS_TEST(a_name_and_its_version_count_as_a_pair)
 static const char *
 make_versioned(struct world *w, const char *dir, const char *name, const char *version)
 {
-	struct ws_err err = {0};
 	static const char map[] = "V1 { global: f; g; }; V2 { global: f; h; } V1;";
 	static const char *const flags[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
-	assert_ok(ws_fs_write(ws_path_join(w->a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	write_text(dir, "map", map, w->a);
 	const char *source = ws_arena_printf(w->a,
 		"int g(void) { return 1; } int h(void) { return 2; } int impl(void) { return 3; }\n"
 		"__asm__(\".symver impl,f@%s\");",
@@ -255,18 +186,17 @@ WS_TEST(without_a_version_the_first_or_the_default_is_found)
 {
 	static const char *const versions[] = {"V1", "V2"};
 	for (size_t i = 0; i < WS_LEN(versions); i++) {
-		struct world w = make_world(a);
+		WS_AUTO_WORLD struct world w = make_host(a);
 		const char *dir = ws_test_dir(a);
 		const char *module = want_f(&w, dir);
 		const char *library = make_versioned(&w, dir, "libv.so", versions[i]);
-		w.libraries[w.around.library_count++] = open_elf(&w, library);
+		add_library(&w, library);
 		const char *findings = judge_file(&w, module, false);
 		if (i == 0) {
 			assert_loads(findings);
 		} else {
 			assert_contains(findings, "fails pkg.m needs 1 symbol");
 		}
-		leave(&w);
 	}
 }
 
@@ -274,17 +204,15 @@ WS_TEST(without_a_version_the_first_or_the_default_is_found)
 static const char *
 want_v9(struct world *w)
 {
-	struct ws_err err = {0};
 	const char *dir = ws_test_dir(w->a);
 	static const char map[] = "V9 { global: *; };";
 	static const char *const with_map[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
 	static const char *const flags[] = {"-nostdlib", "-L.", "-l:libv.so", NULL};
-	assert_ok(ws_fs_write(ws_path_join(w->a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	write_text(dir, "map", map, w->a);
 	ws_test_library(w->a, dir, "libv.so", "int f(void) { return 1; }", with_map);
 	const char *path =
 		ws_test_library(w->a, dir, "m.so", "int f(void); int k(void) { return f(); }", flags);
-	w->libraries[w->around.library_count++] =
-		open_elf(w, make_versioned(w, ws_test_dir(w->a), "libv.so", "V1"));
+	add_library(w, make_versioned(w, ws_test_dir(w->a), "libv.so", "V1"));
 	return path;
 }
 
@@ -303,7 +231,7 @@ patch_file(const char *path, const void *old, const void *new, size_t len)
 
 WS_TEST(a_version_that_is_not_required_may_be_missing)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	const char *module = want_v9(&w);
 	assert_contains(judge_file(&w, module, false), "fails pkg.m needs 1 symbol version");
 	/* st_info of the only symbol that is not defined: STB_GLOBAL becomes STB_WEAK. */
@@ -313,20 +241,18 @@ WS_TEST(a_version_that_is_not_required_may_be_missing)
 	/* vna_hash of "V9" (0x599), vna_flags: VER_FLG_WEAK */
 	patch_file(module, "\x99\x05\0\0\0\0", "\x99\x05\0\0\2\0", 6);
 	assert_loads(judge_file(&w, module, false));
-	leave(&w);
 }
 
 WS_TEST(a_version_of_a_library_that_is_not_needed)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	const char *dir = ws_test_dir(a);
 	const char *module = want_f(&w, dir);
 	/* Needed under another name than its version says. */
 	make_versioned(&w, dir, "libv.so", "V1");
 	static const char *const flags[] = {"-nostdlib", "-L.", "-l:libv.so", NULL};
 	module = ws_test_library(a, dir, "m.so", "int g(void); int k(void) { return g(); }", flags);
-	w.libraries[w.around.library_count++] =
-		open_elf(&w, make_versioned(&w, ws_test_dir(a), "libv.so", "V1"));
+	add_library(&w, make_versioned(&w, ws_test_dir(a), "libv.so", "V1"));
 	assert_loads(judge_file(&w, module, false));
 	/* DT_NEEDED becomes DT_DEBUG. */
 	static const char debug[8] = {21};
@@ -342,7 +268,6 @@ WS_TEST(a_version_of_a_library_that_is_not_needed)
 	assert_ok(ws_fs_write(module, b.data, b.len, 0644, &err), err);
 	assert_contains(judge_file(&w, module, false),
 		"fails pkg.m needs 1 symbol of 'libv.so' but does not name that library");
-	leave(&w);
 }
 
 /* Links against a library of that name. */
@@ -359,7 +284,7 @@ name_library(struct world *w, const char *library)
 
 WS_TEST(a_library_is_brought_under_its_own_name_only)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	static const char *const absent[] = {"libpython3.99.so.1.0", "libcuda.so.99", "libcuda.so",
 		"libpython3.11.so.1.0", "ld-linux-of-mine.so"};
 	for (size_t i = 0; i < WS_LEN(absent); i++) {
@@ -369,28 +294,26 @@ WS_TEST(a_library_is_brought_under_its_own_name_only)
 	assert_loads(name_library(&w, "libcuda.so.1"));
 	assert_loads(name_library(&w, "libnvidia-ml.so.1"));
 	/* With an unreadable interpreter the symbol may exist, if its name is one of that Python. */
-	w.around.global_count = 0;
+	w.place.global_count = 0;
 	assert_loads(name_library(&w, "libpython3.11.so.1.0"));
 	assert_contains(name_library(&w, "libpython3.12.so.1.0"), "unknown pkg.m");
-	leave(&w);
 }
 
 WS_TEST(a_library_of_torch_is_available_under_that_name_only)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	static const char *const lists[] = {
 		WS_SOURCE_DATA_DIR "/matrix/facts/exports/torch-2.11.0.zst"};
-	w.around.lists = lists;
-	w.around.list_count = 1;
+	w.place.lists = lists;
+	w.place.list_count = 1;
 	assert_loads(name_library(&w, "libcudart.so.13"));
 	assert_contains(name_library(&w, "libcudart.so"),
 		"fails pkg.m needs 'libcudart.so'; torch 2.11.0 brings 'libcudart.so.13'");
-	leave(&w);
 }
 
 WS_TEST(a_torch_that_was_not_read_excuses_its_own_names_only)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	const char *dir = ws_test_dir(a);
 	static const char *const bare[] = {"-nostdlib", NULL};
 	static const char *const flags[] = {
@@ -405,12 +328,11 @@ WS_TEST(a_torch_that_was_not_read_excuses_its_own_names_only)
 		assert_int_equal(strstr(findings, "  made_up") != NULL, i == 1);
 		assert_int_equal(strstr(findings, "fails ") != NULL, i == 1);
 	}
-	leave(&w);
 }
 
 WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	struct ws_err err = {0};
 	static const char *const sources[] = {"int x;",
 		("int _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void);\n"
@@ -422,20 +344,19 @@ WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
 		modules[i] = (struct ws_subject_module){.name = "m", .elf = open_elf(&w, path)};
 	}
 	struct ws_verdict verdict;
-	w.around.libraries = w.libraries;
-	w.around.globals = w.globals;
+	w.place.libraries = w.libraries;
+	w.place.globals = w.globals;
 	struct ws_subject subject = {.modules = modules, .count = 3};
-	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	assert_ok(ws_judge(&subject, &w.place, a, &verdict, &err), err);
 	assert_int_equal(verdict.cxx11abi, WS_CXX11ABI_1);
 	assert_string_equal(verdict.floor.asked[WS_FLOOR_GLIBC].text, "2.2.5");
-	leave(&w);
 }
 
 /* The tag of a module that names @library, beside a release of torch. */
 static const char *
 tag_of(struct ws_arena *a, const char *release, const char *library)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	const char *lists[] = {
 		ws_arena_printf(a, WS_SOURCE_DATA_DIR "/matrix/facts/exports/torch-%s.zst", release)};
 	static const char *const bare[] = {"-nostdlib", NULL};
@@ -447,12 +368,11 @@ tag_of(struct ws_arena *a, const char *release, const char *library)
 	struct ws_subject subject = {.modules = &module, .count = 1};
 	struct ws_verdict verdict;
 	struct ws_err err = {0};
-	w.around.libraries = w.libraries;
-	w.around.globals = w.globals;
-	w.around.lists = lists;
-	w.around.list_count = 1;
-	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
-	leave(&w);
+	w.place.libraries = w.libraries;
+	w.place.globals = w.globals;
+	w.place.lists = lists;
+	w.place.list_count = 1;
+	assert_ok(ws_judge(&subject, &w.place, a, &verdict, &err), err);
 	return ws_floor_tag(&verdict.floor);
 }
 
@@ -468,7 +388,7 @@ WS_TEST(a_library_that_torch_has_loaded_under_that_name_does_not_count_for_the_s
 
 WS_TEST(modules_of_two_abis_are_mixed)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	struct ws_err err = {0};
 	static const char *const sources[] = {
 		("int _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void);\n"
@@ -481,58 +401,54 @@ WS_TEST(modules_of_two_abis_are_mixed)
 	}
 	struct ws_verdict verdict;
 	struct ws_subject subject = {.modules = modules, .count = 3};
-	w.around.libraries = w.libraries;
-	w.around.globals = w.globals;
-	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	w.place.libraries = w.libraries;
+	w.place.globals = w.globals;
+	assert_ok(ws_judge(&subject, &w.place, a, &verdict, &err), err);
 	assert_int_equal(verdict.cxx11abi, WS_CXX11ABI_MIXED);
-	leave(&w);
 }
 
 WS_TEST(glibc_gives_no_executable_stack_since_2_41)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	static const char *const flags[] = {"-Wl,-z,execstack", NULL};
-	w.around.glibc = "2.40";
+	w.place.glibc = "2.40";
 	assert_loads(judge(&w, INIT, true, flags));
-	w.around.glibc = "2.41";
+	w.place.glibc = "2.41";
 	assert_contains(judge(&w, INIT, true, flags), "fails pkg.m asks for an executable stack");
 	assert_loads(judge(&w, INIT, true, NULL));
-	leave(&w);
 }
 
 WS_TEST(a_driver_too_old_for_compressed_code_fails)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	static const char source[] =
 		"__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n"
 		".incbin \\\"" WS_TESTS_DIR "/fuzz/corpus/fatbin/zstd_90aptx_100f\\\"\\n.previous\\n\");";
-	w.around.driver = "550.54.14";
+	w.place.driver = "550.54.14";
 	assert_null(strstr(judge(&w, source, false, NULL), "fails "));
-	w.around.driver = "535.104.05";
+	w.place.driver = "535.104.05";
 	assert_contains(judge(&w, source, false, NULL), "fails pkg.m has GPU code that needs driver");
-	leave(&w);
 }
 
 WS_TEST(needs_of_needed_libraries_are_seen)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	const char *inner =
 		ws_test_library(a, w.dir, "libinner.so", "int inner(void) { return 1; }", NULL);
 	static const char *const on_inner[] = {"-L.", "-Wl,--no-as-needed", "-linner", NULL};
 	const char *outer = ws_test_library(a, w.dir, "libouter.so", "int outer;", on_inner);
 	static const char *const on_outer[] = {"-L.", "-Wl,--no-as-needed", "-louter", NULL};
 	static const char source[] = "int inner(void); int f(void) { return inner(); }";
-	w.libraries[w.around.library_count++] = open_elf(&w, inner);
+	add_library(&w, inner);
 	const char *alone = judge(&w, source, false, NULL);
 	assert_contains(alone, "needs 1 symbol of 'libinner.so' but does not name that library");
-	w.libraries[w.around.library_count++] = open_elf(&w, outer);
+	add_library(&w, outer);
 	assert_string_equal(judge(&w, source, false, on_outer), "ok pkg.m finds all of its 1 symbol\n");
-	leave(&w);
 }
 
 WS_TEST(only_required_modules_decide)
 {
-	struct world w = make_world(a);
+	WS_AUTO_WORLD struct world w = make_host(a);
 	struct ws_err err = {0};
 	const char *good = ws_test_library(a, w.dir, "good.so", "int x;", NULL);
 	const char *bad =
@@ -542,13 +458,12 @@ WS_TEST(only_required_modules_decide)
 		{.name = "bad", .elf = open_elf(&w, bad)}};
 	struct ws_subject subject = {.modules = modules, .count = 2};
 	struct ws_verdict verdict;
-	w.around.libraries = w.libraries;
-	w.around.globals = w.globals;
-	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	w.place.libraries = w.libraries;
+	w.place.globals = w.globals;
+	assert_ok(ws_judge(&subject, &w.place, a, &verdict, &err), err);
 	assert_int_equal(verdict.verdict, WS_VERDICT_OK);
 	assert_int_equal(verdict.modules[1].verdict, WS_VERDICT_FAILS);
 	modules[1].required = true;
-	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	assert_ok(ws_judge(&subject, &w.place, a, &verdict, &err), err);
 	assert_int_equal(verdict.verdict, WS_VERDICT_FAILS);
-	leave(&w);
 }

@@ -1,13 +1,9 @@
 /* test_verify_missing_symbols.c - modules made here, judged against the shipped lists of torch and
  * the libraries of this host. The facts are those of a causal-conv1d wheel built for torch
  * 2.5.1. */
-#include "test.h"
-
-#include "compile.h"
 #include "elf/stub.h"
 #include "verify/missing_symbols.h"
-
-#include <link.h>
+#include "verify_world.h"
 
 /* A module that uses what every extension uses. With the other ABI it lacks exactly three names
  * in torch 2.5.1: torchCheckFail, torchInternalAssertFail, c10::Warning::Warning. */
@@ -37,72 +33,18 @@ static const char extension[] =
 	"  return c10::cuda::CUDACachingAllocator::allocator ? PyModule_Create2(0, 0) : nullptr;\n"
 	"}\n";
 
-struct world {
-	struct ws_arena *a;
-	const char *dir;
-	struct ws_elf *opened[32];
-	size_t opened_count;
-	const struct ws_elf *libraries[16], *globals[4];
-	struct ws_load_place place;
-	const char *list;
-	const struct ws_elf *sibling; /* of the same wheel; NULL: none */
-};
-
-static const struct ws_elf *
-open_elf(struct world *w, const char *path)
-{
-	struct ws_err err = {0};
-	struct ws_elf *elf = ws_elf_open(path, w->a, &err);
-	assert_ok(elf, err);
-	w->opened[w->opened_count++] = elf;
-	return elf;
-}
-
-static void
-add_library(struct world *w, const char *path)
-{
-	w->libraries[w->place.library_count++] = open_elf(w, path);
-}
-
-/* Adds this process's own libstdc++, libgcc_s, libm and libc: those of this host. */
-static int
-add_system(struct dl_phdr_info *info, size_t size WS_UNUSED, void *world)
-{
-	static const char *const names[] = {
-		"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2"};
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		if (ws_ends_with(info->dlpi_name, names[i])) {
-			add_library(world, info->dlpi_name);
-		}
-	}
-	return 0;
-}
-
 /* A host with this torch; libcudart and the interpreter are small ones of our own. */
 static struct world
 make_world(const char *torch, struct ws_arena *a)
 {
-	struct world w = {.a = a, .dir = ws_test_dir(a)};
+	struct world w = make_host(a);
 	w.list = ws_arena_printf(
 		a, "%s/matrix/facts/exports/torch-%s.zst", WS_SOURCE_DATA_DIR, torch ? torch : "");
-	w.place = (struct ws_load_place){.list_count = torch ? 1 : 0, .python = "cp311"};
-	dl_iterate_phdr(add_system, &w);
-	assert_int_equal(w.place.library_count, 5);
+	w.place.list_count = torch ? 1 : 0;
 	add_library(&w,
 		ws_test_library(
 			a, w.dir, "libcudart.so.12", "int cudaGetLastError(void) { return 0; }", NULL));
-	w.globals[w.place.global_count++] = open_elf(&w,
-		ws_test_library(a, w.dir, "python3.11",
-			"void *PyModule_Create2(void *x, int y) { return x + y; }", NULL));
 	return w;
-}
-
-static void
-leave(struct world *w)
-{
-	for (size_t i = 0; i < w->opened_count; i++) {
-		ws_elf_close(w->opened[i]);
-	}
 }
 
 static const char *const torch_flags[] = {"-L.", "-Wl,--no-as-needed", "-lc10", "-ltorch",
@@ -182,7 +124,7 @@ read_aloud(const struct ws_symbols *symbols, struct ws_arena *a)
 
 WS_TEST(the_right_abi_finds_everything)
 {
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	static const char *const flags[] = {"-std=c++17", ABI0, NULL};
 	struct ws_symbols symbols = judge(&w, extension, true, flags);
 	assert_string_equal(read_aloud(&symbols, a),
@@ -191,12 +133,11 @@ WS_TEST(the_right_abi_finds_everything)
 	assert_int_equal(symbols.module_abi, WS_CXX11ABI_0);
 	assert_int_equal(symbols.torch_abi, WS_CXX11ABI_0);
 	assert_true(symbols.wanted_count >= 6);
-	leave(&w);
 }
 
 WS_TEST(the_wrong_abi_lacks_three_names_and_says_why)
 {
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	static const char *const flags[] = {"-std=c++17", ABI1, NULL};
 	struct ws_symbols symbols = judge(&w, extension, true, flags);
 	assert_int_equal(symbols.missing_count, 3);
@@ -212,17 +153,15 @@ WS_TEST(the_wrong_abi_lacks_three_names_and_says_why)
 		"c10::Warning::DeprecationWarning>, c10::SourceLocation const&, std::__cxx11::string, "
 		"bool)\n"
 		"  built for cxx11abi 1; this torch is cxx11abi 0\n");
-	leave(&w);
 }
 
 WS_TEST(the_other_way_round_in_a_newer_torch)
 {
-	struct world w = make_world("2.11.0", a);
+	WS_AUTO_WORLD struct world w = make_world("2.11.0", a);
 	static const char *const flags[] = {"-std=c++17", ABI0, NULL};
 	struct ws_symbols symbols = judge(&w, extension, true, flags);
 	assert_int_equal(symbols.missing_count, 3);
 	assert_contains(read_aloud(&symbols, a), "built for cxx11abi 0; this torch is cxx11abi 1");
-	leave(&w);
 }
 
 WS_TEST(a_name_may_differ_by_its_return_type)
@@ -230,41 +169,38 @@ WS_TEST(a_name_may_differ_by_its_return_type)
 	static const char source[] = "#include <string>\nnamespace torch::autograd { struct Node { "
 								 "std::string name() const; }; }\n"
 								 "bool f(torch::autograd::Node *n) { return n->name().empty(); }\n";
-	struct world w = make_world("2.7.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.7.1", a);
 	static const char *const flags[] = {"-std=c++17", ABI0, NULL};
 	struct ws_symbols symbols = judge(&w, source, true, flags);
 	assert_int_equal(symbols.missing_count, 1);
 	assert_int_equal(symbols.missing[0].reason, WS_MISSING_ABI);
 	assert_string_equal(symbols.missing[0].other_abi, "_ZNK5torch8autograd4Node4nameB5cxx11Ev");
-	leave(&w);
 }
 
 WS_TEST(torch_libraries_that_are_not_named_do_not_count)
 {
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	static const char *const flags[] = {"-std=c++17", ABI0, "-L.", "-Wl,--no-as-needed", "-lc10",
 		"-ltorch_cpu", "-l:libcudart.so.12", NULL};
 	struct ws_symbols symbols = judge(&w, extension, false, flags);
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m needs 1 symbol of 'libc10_cuda.so' but does not name that library (DT_NEEDED)\n"
 		"  c10::cuda::CUDACachingAllocator::allocator\n");
-	leave(&w);
 }
 
 WS_TEST(libtorch_leads_to_all_of_torch)
 {
 	/* libtorch.so needs libtorch_cpu and libtorch_cuda, which need libc10 and libc10_cuda. */
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	static const char *const flags[] = {
 		"-std=c++17", ABI0, "-L.", "-Wl,--no-as-needed", "-ltorch", "-l:libcudart.so.12", NULL};
 	struct ws_symbols symbols = judge(&w, extension, false, flags);
 	assert_int_equal(symbols.verdict, WS_VERDICT_OK);
-	leave(&w);
 }
 
 WS_TEST(names_show_their_owner)
 {
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	struct ws_symbols symbols = judge(&w,
 		"namespace at { void no_such_function(long); }\n"
 		"extern \"C\" { int cuMemAlloc_v2(); int cublasCreate_v2(); int PyNo_Such();\n"
@@ -296,14 +232,13 @@ WS_TEST(names_show_their_owner)
 		"  a source file that defines it may be missing from the recipe, or a library from its "
 		"link "
 		"flags\n");
-	leave(&w);
 }
 
 WS_TEST(unread_libraries_excuse_names_of_their_own)
 {
 	/* torch 2.11.0 brings libgomp.so.1, libshm.so and libtorch_nvshmem.so, which have no export
 	 * list. */
-	struct world w = make_world("2.11.0", a);
+	WS_AUTO_WORLD struct world w = make_world("2.11.0", a);
 	static const char source[] =
 		"extern \"C\" { int omp_get_max_threads(), GOMP_parallel(), nvshmem_my_pe(); }\n"
 		"void libshm_init(const char *); void launch(float *, int);\n"
@@ -318,25 +253,23 @@ WS_TEST(unread_libraries_excuse_names_of_their_own)
 		"  a source file that defines it may be missing from the recipe, or a library from its "
 		"link "
 		"flags\n");
-	leave(&w);
 }
 
 WS_TEST(a_device_link_that_was_forgotten)
 {
-	struct world w = make_world("2.11.0", a);
+	WS_AUTO_WORLD struct world w = make_world("2.11.0", a);
 	struct ws_symbols symbols = judge(&w,
 		"extern \"C\" void __cudaRegisterLinkedBinary_1a2b_4_a_cu_1a2b();\n"
 		"void f() { __cudaRegisterLinkedBinary_1a2b_4_a_cu_1a2b(); }\n",
 		true, NULL);
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
 	assert_contains(read_aloud(&symbols, a), "but the device link is missing\n");
-	leave(&w);
 }
 
 WS_TEST(symbols_of_every_module_are_available)
 {
 	/* Weak names may stay undefined; the loader, libc, libm and libstdc++ have the rest. */
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	static const char source[] =
 		"#include <cmath>\n#include <cstdlib>\n#include <cstring>\n#include <stdexcept>\n"
 		"#include <vector>\n"
@@ -353,12 +286,11 @@ WS_TEST(symbols_of_every_module_are_available)
 	assert_string_equal(read_aloud(&symbols, a),
 		ws_arena_printf(a, "ok m finds all of its %zu symbols\n", symbols.wanted_count));
 	assert_int_equal(symbols.assumed_count, 0);
-	leave(&w);
 }
 
 WS_TEST(a_different_cuda_is_recognised_by_its_library)
 {
-	struct world w = make_world("2.11.0", a);
+	WS_AUTO_WORLD struct world w = make_world("2.11.0", a);
 	static const char *const flags[] = {"-L.", "-Wl,--no-as-needed", "-l:libcudart.so.12", NULL};
 	w.place.library_count--; /* no package has libcudart.so.12 */
 	struct ws_symbols symbols = judge(&w,
@@ -366,25 +298,23 @@ WS_TEST(a_different_cuda_is_recognised_by_its_library)
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m needs 'libcudart.so.12'; torch 2.11.0 brings 'libcudart.so.13'\n");
-	leave(&w);
 }
 
 WS_TEST(a_library_without_a_known_provider)
 {
 	/* torch 2.5.1 has a copy of libgomp under another name; that does not serve. */
-	struct world w = make_world("2.5.1", a);
+	WS_AUTO_WORLD struct world w = make_world("2.5.1", a);
 	ws_test_library(a, w.dir, "libgomp.so.1", "int GOMP_x(void) { return 1; }", NULL);
 	static const char *const flags[] = {"-L.", "-l:libgomp.so.1", NULL};
 	struct ws_symbols symbols =
 		judge(&w, "extern \"C\" int GOMP_x(); int f() { return GOMP_x(); }", true, flags);
 	assert_string_equal(read_aloud(&symbols, a),
 		"unknown m needs the library 'libgomp.so.1', which torch 2.5.1 does not bring\n");
-	leave(&w);
 }
 
 WS_TEST(a_sibling_counts_when_it_is_named)
 {
-	struct world w = make_world(NULL, a);
+	WS_AUTO_WORLD struct world w = make_world(NULL, a);
 	const struct ws_elf *sibling = open_elf(
 		&w, ws_test_library(a, w.dir, "libsib.so", "int shared_work(void) { return 1; }", NULL));
 	w.sibling = sibling;
@@ -397,12 +327,11 @@ WS_TEST(a_sibling_counts_when_it_is_named)
 	assert_string_equal(read_aloud(&symbols, a),
 		"unknown m finds 1 symbol only if 'libsib.so' of its own wheel is loaded first\n"
 		"  shared_work\n");
-	leave(&w);
 }
 
 WS_TEST(thread_local_is_another_kind)
 {
-	struct world w = make_world(NULL, a);
+	WS_AUTO_WORLD struct world w = make_world(NULL, a);
 	const char *real = ws_test_library(a, w.dir, "libslot.so", "__thread int slot;", NULL);
 	static const char *const flags[] = {"-L.", "-lslot", NULL};
 	struct ws_symbols symbols = judge(&w,
@@ -422,18 +351,16 @@ WS_TEST(thread_local_is_another_kind)
 	assert_ok(judge_elf(&w, module, &symbols, &err), err);
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m and 'libslot.so' do not agree whether a symbol is thread-local\n  slot\n");
-	leave(&w);
 }
 
 WS_TEST(versions_that_a_given_library_lacks)
 {
-	struct world w = make_world(NULL, a);
+	WS_AUTO_WORLD struct world w = make_world(NULL, a);
 	struct ws_err err = {0};
 	static const char *const maps[] = {
 		"V_1 { global: *; };", "V_1 { global: *; }; V_2 { global: g; } V_1;"};
 	static const char *const with_map[] = {"-Wl,--version-script,map", NULL};
-	const char *map = ws_path_join(a, w.dir, "map", NULL);
-	assert_ok(ws_fs_write(map, maps[1], strlen(maps[1]), 0644, &err), err);
+	write_text(w.dir, "map", maps[1], a);
 	ws_test_library(
 		a, w.dir, "libver.so", "int f(void) { return 1; } int g(void) { return 2; }", with_map);
 	static const char *const flags[] = {"-L.", "-lver", NULL};
@@ -445,19 +372,18 @@ WS_TEST(versions_that_a_given_library_lacks)
 	assert_string_equal(symbols.absent[0].name, "libver.so");
 	assert_int_equal(symbols.verdict, WS_VERDICT_UNKNOWN);
 	const struct ws_elf *module = w.opened[w.opened_count - 1];
-	assert_ok(ws_fs_write(map, maps[0], strlen(maps[0]), 0644, &err), err);
+	write_text(w.dir, "map", maps[0], a);
 	add_library(&w,
 		ws_test_library(a, w.dir, "libver.so",
 			"int f(void) { return 1; } int g(void) { return 2; }", with_map));
 	assert_ok(judge_elf(&w, module, &symbols, &err), err);
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m needs 1 symbol version that 'libver.so' here does not have\n  V_2\n");
-	leave(&w);
 }
 
 WS_TEST(without_a_list_nothing_is_said_about_torch)
 {
-	struct world w = make_world(NULL, a);
+	WS_AUTO_WORLD struct world w = make_world(NULL, a);
 	struct ws_symbols symbols = judge(&w, extension, true, NULL);
 	assert_int_equal(symbols.torch_abi, WS_CXX11ABI_SILENT);
 	assert_int_equal(symbols.verdict, WS_VERDICT_UNKNOWN);
@@ -465,5 +391,4 @@ WS_TEST(without_a_list_nothing_is_said_about_torch)
 	w.list = "/nonexistent.zst";
 	w.place.list_count = 1;
 	assert_fails(judge_elf(&w, w.opened[w.opened_count - 1], &symbols, &err), err, WS_ERR_IO);
-	leave(&w);
 }
