@@ -156,21 +156,6 @@ unicode_len(const struct scan *s, size_t at)
 	return 0;
 }
 
-static size_t
-escape_len(const struct scan *s, size_t at)
-{
-	char c = s->doc->text[at + 1];
-	if (c == 'u') {
-		return unicode_len(s, at);
-	}
-	if (c != '\0' && strchr("\"\\/bfnrt", c)) {
-		return 2;
-	}
-	fail(s, at, c == '\0' ? 1 : 2, "unknown escape in a string");
-	ws_err_cure(s->err, "a backslash itself is written \\\\");
-	return 0;
-}
-
 /* The text between two quotes, whose escapes are right. */
 static const char *
 decode(const char *in, size_t len, struct ws_arena *a)
@@ -216,7 +201,12 @@ scan_string(struct scan *s, const char **value)
 			fail(s, at, 1, "control character 0x%02x in a string", c);
 			return ws_err_cure(s->err, "write \\u%04x", c);
 		}
-		size_t len = c == '\\' ? escape_len(s, at) : 1;
+		char escaped = c == '\\' ? text[at + 1] : '\0';
+		if (c == '\\' && escaped != 'u' && (!escaped || !strchr("\"\\/bfnrt", escaped))) {
+			fail(s, at, escaped ? 2 : 1, "unknown escape in a string");
+			return ws_err_cure(s->err, "a backslash itself is written \\\\");
+		}
+		size_t len = escaped == 'u' ? unicode_len(s, at) : escaped ? 2 : 1;
 		if (len == 0) {
 			return false;
 		}
@@ -300,27 +290,6 @@ scan_word(struct scan *s, struct ws_json *value)
 
 static bool scan_value(struct scan *s, struct ws_json *value);
 
-/* After a member: over a comma, or to the closing bracket. */
-static bool
-scan_separator(struct scan *s, char closer)
-{
-	if (!skip_space(s)) {
-		return false;
-	}
-	size_t comma = s->at;
-	if (peek(s) == closer) {
-		return true;
-	}
-	if (peek(s) != ',') {
-		return expected(s, closer == ']' ? "',' or ']'" : "',' or '}'");
-	}
-	s->at++;
-	if (!skip_space(s)) {
-		return false;
-	}
-	return s->relaxed || peek(s) != closer || fail(s, comma, 1, "comma after the last value");
-}
-
 static bool
 scan_members(struct scan *s, struct ws_json *value)
 {
@@ -345,8 +314,19 @@ scan_members(struct scan *s, struct ws_json *value)
 			return expected(s, "':' after the key");
 		}
 		s->at += object;
-		if (!skip_space(s) || !scan_value(s, member) || !scan_separator(s, closer)) {
+		if (!skip_space(s) || !scan_value(s, member) || !skip_space(s)) {
 			return false;
+		}
+		size_t comma = s->at;
+		if (peek(s) != closer && peek(s) != ',') {
+			return expected(s, object ? "',' or '}'" : "',' or ']'");
+		}
+		s->at += peek(s) == ',';
+		if (s->at > comma && !skip_space(s)) {
+			return false;
+		}
+		if (s->at > comma && !s->relaxed && peek(s) == closer) {
+			return fail(s, comma, 1, "comma after the last value");
 		}
 		*link = member;
 		link = &member->next;

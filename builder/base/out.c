@@ -137,15 +137,8 @@ ws_term_cut(char *text, unsigned columns)
 void
 ws_term_redraw(const struct ws_out *out, const char *text)
 {
-	if (!out->redraws) {
-		return;
+	if (out->redraws) {
+		fprintf(out->err, "\r%s\033[K", text);
+		fflush(out->err);
 	}
-	fprintf(out->err, "\r%s\033[K", text);
-	fflush(out->err);
-}
-
-void
-ws_term_clear(const struct ws_out *out)
-{
-	ws_term_redraw(out, "");
 }

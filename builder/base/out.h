@@ -47,10 +47,8 @@ unsigned ws_term_columns(const char *text);
 /** Cuts @a text in place to at most @a columns, ending in "..." when it was longer. */
 void ws_term_cut(char *text, unsigned columns);
 
-/** Draws @a text over the line the cursor is on; nothing unless out->redraws. */
+/** Draws @a text over the line the cursor is on; "" clears it, so that other text can be printed.
+ * Does nothing unless out->redraws. */
 void ws_term_redraw(const struct ws_out *out, const char *text);
-
-/** Clears that line, so that other text can be printed. */
-void ws_term_clear(const struct ws_out *out);
 
 #endif

@@ -16,16 +16,10 @@ ws_user_env_get(const struct ws_user_env *env, const char *name)
 }
 
 const char *
-ws_user_env_home(const struct ws_user_env *env)
-{
-	return ws_user_env_get(env, "HOME");
-}
-
-const char *
 ws_user_env_config_home(const struct ws_user_env *env, struct ws_arena *a)
 {
 	const char *config = ws_user_env_get(env, "XDG_CONFIG_HOME");
-	const char *home = ws_user_env_home(env);
+	const char *home = ws_user_env_get(env, "HOME");
 	if (config && config[0] == '/') { /* the specification ignores a relative path */
 		return config;
 	}

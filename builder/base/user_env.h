@@ -21,9 +21,6 @@ struct ws_user_env {
 /** The value; NULL when it is unset or empty, or @a env is NULL. Borrowed from vars. */
 const char *ws_user_env_get(const struct ws_user_env *env, const char *name);
 
-/** HOME; NULL when it is unset. */
-const char *ws_user_env_home(const struct ws_user_env *env);
-
 /** $XDG_CONFIG_HOME, else ~/.config; NULL without a home. */
 const char *ws_user_env_config_home(const struct ws_user_env *env, struct ws_arena *a);
 

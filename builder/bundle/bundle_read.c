@@ -239,7 +239,7 @@ end(struct ws_unpack_sink *self, struct ws_err *err)
 	}
 	item->here = true;
 	if (item->part == PART_RESULT) {
-		return ws_results_is_whole(item->name, &r->bytes)
+		return ws_results_is_whole(item->name, 0, &r->bytes)
 			? ws_cache_import(r->store, item->name, &r->bytes, err)
 			: fail(r, "this result is damaged:", item->name, err);
 	}

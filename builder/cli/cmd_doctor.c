@@ -24,8 +24,8 @@ static void
 read_data(struct ws_session *s, struct ws_rows *rows)
 {
 	struct ws_err err;
-	if (!ws_user_config_read(
-			ws_user_config_path(&s->env, s->a), ws_user_env_home(&s->env), s->a, &s->user, &err)) {
+	if (!ws_user_config_read(ws_user_config_path(&s->env, s->a), ws_user_env_get(&s->env, "HOME"),
+			s->a, &s->user, &err)) {
 		ws_rows_problem_err(rows, WS_PROBLEM_BLOCKS, &err);
 		s->user = (struct ws_user_config){0};
 	}
@@ -69,8 +69,11 @@ ws_cmd_doctor(struct ws_session *s, struct ws_err *err)
 		.host = &s->host,
 		.open = open_store,
 		.self = s,
-		.rows =
-			{.a = s->a, .home = ws_user_env_home(&s->env), .part = "host", .word = word, .self = s},
+		.rows = {.a = s->a,
+			.home = ws_user_env_get(&s->env, "HOME"),
+			.part = "host",
+			.word = word,
+			.self = s},
 	};
 	struct ws_recipe_catalog catalog = {0};
 	struct ws_err indexes_err = {0};

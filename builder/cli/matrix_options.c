@@ -108,8 +108,8 @@ ws_matrix_options_read(const struct ws_matrix_options *options, struct ws_matrix
 	struct ws_json_doc *doc = WS_NEW(a, struct ws_json_doc);
 	*doc = (struct ws_json_doc){.name = "", .text = "", .root = make_matrix(options, a)};
 	char *folder = getcwd(NULL, 0);
-	bool done = ws_matrix_parse(
-		doc, folder ? ws_arena_strdup(a, folder) : "", ws_user_env_home(options->env), a, m, err);
+	bool done = ws_matrix_parse(doc, folder ? ws_arena_strdup(a, folder) : "",
+		ws_user_env_get(options->env, "HOME"), a, m, err);
 	free(folder);
 	if (!done && err) {
 		/* Options have no line and column. */

@@ -49,8 +49,8 @@ ws_session_open_facts(struct ws_session *s, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_USAGE, "--kits: 'host' or 'archive', not '%s'", kits);
 	}
 	if (!ws_data_locate(NULL, s->a, &s->data, err)
-		|| !ws_user_config_read(
-			ws_user_config_path(&s->env, s->a), ws_user_env_home(&s->env), s->a, &s->user, err)
+		|| !ws_user_config_read(ws_user_config_path(&s->env, s->a),
+			ws_user_env_get(&s->env, "HOME"), s->a, &s->user, err)
 		|| !ws_facts_read(s->data.facts, s->a, &s->facts, err)) {
 		return false;
 	}

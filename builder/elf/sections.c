@@ -95,18 +95,11 @@ ws_machine_of(const void *head, size_t len, struct ws_arena *a)
 	}
 	bool big = bytes[EI_DATA] == ELFDATA2MSB;
 	unsigned machine = (unsigned)(big ? bytes[18] << 8 | bytes[19] : bytes[19] << 8 | bytes[18]);
-	switch (machine) {
-	case EM_X86_64:
-		return "x86-64";
-	case EM_AARCH64:
-		return "aarch64";
-	case EM_PPC64:
-		return big ? "ppc64" : "ppc64le";
-	case EM_386:
-		return "x86";
-	default:
-		return ws_arena_printf(a, "ELF machine %u", machine);
-	}
+	return machine == EM_X86_64 ? "x86-64"
+		: machine == EM_AARCH64 ? "aarch64"
+		: machine == EM_386     ? "x86"
+		: machine == EM_PPC64   ? (big ? "ppc64" : "ppc64le")
+								: ws_arena_printf(a, "ELF machine %u", machine);
 }
 
 /* ---- object files ---- */

@@ -65,24 +65,19 @@ pad(struct ws_buf *out, size_t start, uint64_t offset)
 
 /* ---- contents ---- */
 
-/* A version's number in .gnu.version: 2 and up, in the order in which they are first used. */
-static unsigned
-version_number(struct layout *l, const char *version)
-{
-	unsigned *known = ws_map_get(&l->version_numbers, version);
-	if (!known) {
-		known = WS_NEW(l->a, unsigned);
-		*ws_vec_push(&l->versions, l->a) = version;
-		*known = (unsigned)l->versions.len + 1;
-		ws_map_put(&l->version_numbers, version, known, l->a);
-	}
-	return *known;
-}
-
+/* Symbols, their names and versions, and one hash bucket with a chain through all of them: linkers
+ * do not look into it. A version's number is 2 and up, in the order in which they are first used.
+ */
 static void
 fill_symbols(struct layout *l)
 {
 	const struct ws_stub *stub = l->stub;
+	size_t count = stub->symbols.len + 1;
+	struct ws_buf *hash = &l->bytes[HASH];
+	put(hash, 1, 4);
+	put(hash, count, 4);
+	put(hash, count > 1 ? 1 : 0, 4);
+	put(hash, 0, 4);
 	pad(&l->bytes[DYNSYM], 0, sizeof(Elf64_Sym));
 	put(&l->bytes[VERSYM], 0, 2);
 	ws_buf_putc(&l->bytes[DYNSTR], '\0');
@@ -98,22 +93,15 @@ fill_symbols(struct layout *l)
 		put(out, symbol->tls ? 0 : 0x1000 + 16 * i, 8);
 		put(out, symbol->size, 8);
 		put_text(&l->bytes[DYNSTR], symbol->name);
-		put(&l->bytes[VERSYM], version_number(l, symbol->version), 2);
-	}
-}
-
-/* One bucket, and a chain through all symbols: linkers do not look into it. */
-static void
-fill_hash(struct layout *l)
-{
-	size_t count = l->stub->symbols.len + 1;
-	struct ws_buf *out = &l->bytes[HASH];
-	put(out, 1, 4);
-	put(out, count, 4);
-	put(out, count > 1 ? 1 : 0, 4);
-	put(out, 0, 4);
-	for (size_t i = 1; i < count; i++) {
-		put(out, i + 1 < count ? i + 1 : 0, 4);
+		unsigned *known = ws_map_get(&l->version_numbers, symbol->version);
+		if (!known) {
+			known = WS_NEW(l->a, unsigned);
+			*ws_vec_push(&l->versions, l->a) = symbol->version;
+			*known = (unsigned)l->versions.len + 1;
+			ws_map_put(&l->version_numbers, symbol->version, known, l->a);
+		}
+		put(&l->bytes[VERSYM], *known, 2);
+		put(hash, i + 2 < count ? i + 2 : 0, 4);
 	}
 }
 
@@ -171,27 +159,6 @@ fill_dynamic(struct layout *l, bool final)
 /* ---- the file ---- */
 
 static void
-put_file_header(struct ws_buf *out, const struct layout *l)
-{
-	static const unsigned char ident[EI_NIDENT] = {
-		0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
-	ws_buf_add(out, ident, sizeof(ident));
-	put(out, ET_DYN, 2);
-	put(out, l->stub->machine ? l->stub->machine : EM_X86_64, 2);
-	put(out, EV_CURRENT, 4);
-	put(out, 0, 8); /* entry */
-	put(out, sizeof(Elf64_Ehdr), 8);
-	put(out, l->headers, 8);
-	put(out, 0, 4); /* flags */
-	put(out, sizeof(Elf64_Ehdr), 2);
-	put(out, sizeof(Elf64_Phdr), 2);
-	put(out, 3, 2);
-	put(out, sizeof(Elf64_Shdr), 2);
-	put(out, l->count, 2);
-	put(out, l->number[SHSTRTAB], 2);
-}
-
-static void
 put_segment(struct ws_buf *out, uint32_t type, uint32_t flags, uint64_t at, uint64_t size,
 	uint64_t alignment)
 {
@@ -210,7 +177,22 @@ put_file(struct ws_buf *out, const struct layout *l)
 {
 	size_t start = out->len;
 	uint64_t loaded = l->at[DYNAMIC] + l->bytes[DYNAMIC].len;
-	put_file_header(out, l);
+	static const unsigned char ident[EI_NIDENT] = {
+		0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+	ws_buf_add(out, ident, sizeof(ident));
+	put(out, ET_DYN, 2);
+	put(out, l->stub->machine ? l->stub->machine : EM_X86_64, 2);
+	put(out, EV_CURRENT, 4);
+	put(out, 0, 8); /* entry */
+	put(out, sizeof(Elf64_Ehdr), 8);
+	put(out, l->headers, 8);
+	put(out, 0, 4); /* flags */
+	put(out, sizeof(Elf64_Ehdr), 2);
+	put(out, sizeof(Elf64_Phdr), 2);
+	put(out, 3, 2);
+	put(out, sizeof(Elf64_Shdr), 2);
+	put(out, l->count, 2);
+	put(out, l->number[SHSTRTAB], 2);
 	put_segment(out, PT_LOAD, PF_R | PF_W, 0, loaded, 0x1000);
 	put_segment(out, PT_DYNAMIC, PF_R | PF_W, l->at[DYNAMIC], l->bytes[DYNAMIC].len, 8);
 	put_segment(out, PT_GNU_STACK, PF_R | PF_W, 0, 0, 16);
@@ -256,7 +238,6 @@ ws_elf_stub(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err)
 		}
 	}
 	fill_symbols(&l);
-	fill_hash(&l);
 	if (stub->symbols.len > 0) {
 		put_version(&l, soname, VER_FLG_BASE, 1, false);
 	}

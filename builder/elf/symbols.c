@@ -178,24 +178,6 @@ ws_elf_read_symbols(struct ws_elf_file *f, struct ws_err *err)
 	return fine || ws_elf_damaged(f, err, "its hash table cannot be read");
 }
 
-static enum ws_elf_type
-type_of(const Elf64_Sym *entry)
-{
-	switch (ELF64_ST_TYPE(entry->st_info)) {
-	case STT_FUNC:
-		return WS_ELF_FUNC;
-	case STT_OBJECT:
-	case STT_COMMON:
-		return WS_ELF_OBJECT;
-	case STT_TLS:
-		return WS_ELF_TLS;
-	case STT_GNU_IFUNC:
-		return WS_ELF_IFUNC;
-	default:
-		return WS_ELF_NOTYPE;
-	}
-}
-
 /* True when other files can see the name. */
 static bool
 is_public(const Elf64_Sym *entry)
@@ -209,6 +191,13 @@ is_public(const Elf64_Sym *entry)
 bool
 ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *symbol)
 {
+	static const enum ws_elf_type types[16] = {
+		[STT_FUNC] = WS_ELF_FUNC,
+		[STT_OBJECT] = WS_ELF_OBJECT,
+		[STT_COMMON] = WS_ELF_OBJECT,
+		[STT_TLS] = WS_ELF_TLS,
+		[STT_GNU_IFUNC] = WS_ELF_IFUNC,
+	};
 	const struct ws_elf_file *f = (const struct ws_elf_file *)elf;
 	while (*at < elf->symbol_count) {
 		size_t here = (*at)++;
@@ -232,7 +221,7 @@ ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *s
 			.binding = binding == STB_WEAK ? WS_ELF_WEAK
 				: binding == STB_GLOBAL    ? WS_ELF_GLOBAL
 										   : WS_ELF_UNIQUE,
-			.type = type_of(&entry),
+			.type = types[ELF64_ST_TYPE(entry.st_info)],
 			.address = entry.st_value,
 		};
 		if (f->versyms.n > 0) {

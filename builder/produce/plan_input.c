@@ -310,7 +310,7 @@ fill_toolkits(const struct ws_context *ctx, struct ws_plan_host *host)
 	if (ctx->kits != WS_KITS_ARCHIVE) {
 		/* A store that keeps nothing: hashing a compiler of 100 MB takes longer than running it. */
 		struct ws_cuda_memory memory = {ctx->store, ctx->ledger};
-		ws_cuda_list_host(ctx->env, ws_store_keeps(ctx->store) ? &memory : NULL, ctx->a, &found);
+		ws_cuda_list_host(ctx->env, ctx->store->lock_fd >= 0 ? &memory : NULL, ctx->a, &found);
 	}
 	struct ws_plan_toolkit *toolkits = WS_NEW_N(ctx->a, struct ws_plan_toolkit, found.len + 1);
 	for (size_t i = 0; i < found.len; i++) {

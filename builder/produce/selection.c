@@ -70,7 +70,8 @@ ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *use
 	*sel = (struct ws_selection){0};
 	if (options->made) {
 		*m = *options->made;
-	} else if (!ws_matrix_read(options->matrix, ws_user_env_home(ctx->env), ctx->a, m, err)) {
+	} else if (!ws_matrix_read(
+				   options->matrix, ws_user_env_get(ctx->env, "HOME"), ctx->a, m, err)) {
 		return false;
 	}
 	ws_matrix_name_torch(m, ctx->facts, ctx->a);

@@ -179,7 +179,7 @@ print(struct status *s, const struct ws_event *event)
 	if (!speaks) {
 		return false;
 	}
-	ws_term_clear(s->out);
+	ws_term_redraw(s->out, "");
 	if (kind == WS_EVENT_NOTE) {
 		ws_out_note(s->out, "%s\n", event->subject);
 	} else if (kind == WS_EVENT_WARNING) {
@@ -233,5 +233,5 @@ ws_status_sink(const struct ws_out *out, uint64_t memory_bytes, struct ws_arena 
 void
 ws_status_clear(struct ws_sink *sink)
 {
-	ws_term_clear(((struct status *)sink)->out);
+	ws_term_redraw(((struct status *)sink)->out, "");
 }

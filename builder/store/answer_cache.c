@@ -59,24 +59,6 @@ add_path(struct fingerprint *f, const char *path)
 	}
 }
 
-/* Every absolute path in @a text. In double quotes a path may contain blanks. */
-static void
-add_paths(struct fingerprint *f, const char *text)
-{
-	static const char ends[] = " \t\n\"':;=,()";
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (const char *at = text; *at;) {
-		bool quoted = at > text && at[-1] == '"' && at[0] == '/';
-		size_t len = strcspn(at, quoted ? "\"\n" : ends);
-		f->unclear = f->unclear || (quoted && memchr(at, '\\', len));
-		if (len > 1 && len < PATH_MAX && at[0] == '/') {
-			add_path(f, ws_arena_copy(a, at, len));
-		}
-		at += len;
-		at += *at != '\0';
-	}
-}
-
 /* False if the answer must not be cached: a file is so young that another change may not be
  * visible, or a path is unclear. */
 static bool
@@ -90,14 +72,30 @@ compute_fingerprint(const char *program, const char *answer, struct ws_digest *l
 	add_path(&f, program);
 	/* The configuration of a virtual environment. */
 	add_file(&f, ws_arena_printf(a, "%s/../pyvenv.cfg", ws_path_dir(a, program)));
-	add_paths(&f, answer);
+	/* Every absolute path in the answer. In double quotes a path may contain blanks. */
+	for (const char *at = answer; *at; at += *at != '\0') {
+		bool quoted = at > answer && at[-1] == '"' && at[0] == '/';
+		size_t len = strcspn(at, quoted ? "\"\n" : " \t\n\"':;=,()");
+		f.unclear = f.unclear || (quoted && memchr(at, '\\', len));
+		if (len > 1 && len < PATH_MAX && at[0] == '/') {
+			add_path(&f, ws_arena_copy(a, at, len));
+		}
+		at += len;
+	}
 	*looks = ws_hasher_finish(f.h);
 	return !f.unclear && f.newest_s + 2 < time(NULL);
 }
 
-static struct ws_digest
-key_of(const struct ws_child_order *order, const char *real)
+bool
+ws_answer_cache_ask(struct ws_ledger *ledger, const struct ws_child_order *order,
+	struct ws_buf *answer, struct ws_err *err)
 {
+	char magic[4] = "";
+	WS_AUTO_FREE char *real = ledger ? realpath(order->argv[0], NULL) : NULL;
+	WS_AUTO_FD int fd = real ? ws_fs_open_regular(real, 0, NULL, NULL) : -1;
+	if (fd < 0 || read(fd, magic, sizeof(magic)) < 0 || memcmp(magic, "\177ELF", 4) != 0) {
+		return ws_child_ask(order, answer, err);
+	}
 	char here[PATH_MAX] = "";
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, "wheelsmith.asked/1");
@@ -111,20 +109,7 @@ key_of(const struct ws_child_order *order, const char *real)
 	}
 	ws_hasher_add_field(h, order->with_stderr ? "both" : "stdout");
 	ws_hasher_add_field(h, order->dir && getcwd(here, sizeof(here)) ? here : "/");
-	return ws_hasher_finish(h);
-}
-
-bool
-ws_answer_cache_ask(struct ws_ledger *ledger, const struct ws_child_order *order,
-	struct ws_buf *answer, struct ws_err *err)
-{
-	char magic[4] = "";
-	WS_AUTO_FREE char *real = ledger ? realpath(order->argv[0], NULL) : NULL;
-	WS_AUTO_FD int fd = real ? ws_fs_open_regular(real, 0, NULL, NULL) : -1;
-	if (fd < 0 || read(fd, magic, sizeof(magic)) < 0 || memcmp(magic, "\177ELF", 4) != 0) {
-		return ws_child_ask(order, answer, err);
-	}
-	struct ws_digest key = key_of(order, real), noted, looks;
+	struct ws_digest key = ws_hasher_finish(h), noted, looks;
 	size_t start = answer->len;
 	if (ws_ledger_answer(ledger, key.hex, answer, &noted)) {
 		compute_fingerprint(real, ws_buf_text(answer) + start, &looks);

@@ -29,9 +29,8 @@ sum_of(const char *key, struct ws_str text)
 	return ws_hasher_finish(h);
 }
 
-/* Cuts the first line off @a b, from @a start on; false: it is not the checksum of the rest. */
-static bool
-read_sum(const char *key, size_t start, struct ws_buf *b)
+bool
+ws_results_is_whole(const char *key, size_t start, struct ws_buf *b)
 {
 	struct ws_str body = {ws_buf_text(b) + start, b->len - start};
 	struct ws_str line = ws_str_cut(&body, '\n');
@@ -56,7 +55,7 @@ ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 		return false;
 	}
 	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, &err)
-		&& read_sum(key, start, b)) {
+		&& ws_results_is_whole(key, start, b)) {
 		/* The mtime has no other use; once an hour is precise enough. */
 		if (status.st_mtime + HOUR_S < ws_clock_wall_s()) {
 			utimensat(AT_FDCWD, path, NULL, 0);
@@ -85,12 +84,6 @@ ws_results_export(
 	}
 	write_whole(key, ws_buf_str(&text), whole);
 	return true;
-}
-
-bool
-ws_results_is_whole(const char *key, struct ws_buf *whole)
-{
-	return read_sum(key, 0, whole);
 }
 
 bool

@@ -22,8 +22,9 @@ bool ws_results_put(
 bool ws_results_export(
 	const struct ws_store *store, const char *key, struct ws_buf *whole, struct ws_err *err);
 
-/** Cuts off the checksum of an exported text; false: it does not match @a key and the text. */
-bool ws_results_is_whole(const char *key, struct ws_buf *whole);
+/** Cuts off the checksum of the stored text that begins at @a start; false: it does not match
+ * @a key and the text. */
+bool ws_results_is_whole(const char *key, size_t start, struct ws_buf *whole);
 
 /* ---- cells ----
  * One line under the key of a cell, read by plans and written after delivery. A record whose

@@ -82,7 +82,7 @@ ws_store_default_path(const struct ws_user_env *env, const char *option, struct 
 	if (cache && cache[0] == '/') {
 		return ws_path_join(a, cache, "wheelsmith", NULL);
 	}
-	const char *home = ws_user_env_home(env);
+	const char *home = ws_user_env_get(env, "HOME");
 	return home ? ws_path_join(a, home, ".cache/wheelsmith", NULL) : NULL;
 }
 
@@ -290,12 +290,6 @@ ws_store_look(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	store->path = ws_path_join(a, getcwd(here, sizeof(here)) ? here : "/", path, NULL);
 	store->ledger = ws_ledger_open(":memory:", err);
 	return store->ledger != NULL;
-}
-
-bool
-ws_store_keeps(const struct ws_store *store)
-{
-	return store->lock_fd >= 0;
 }
 
 static bool

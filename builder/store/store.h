@@ -73,14 +73,14 @@ bool ws_store_open(
 bool ws_store_look(
 	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
 
+/** May be called twice. */
 void ws_store_close(struct ws_store *store);
+
+#define WS_AUTO_STORE __attribute__((cleanup(ws_store_close)))
 
 /** Takes LOCK @a alone, or shares it again. WS_ERR_IO: another process has it, and it stays
  * shared. */
 bool ws_store_hold(struct ws_store *store, bool alone, struct ws_err *err);
-
-/** False: entries are not kept for the next run. */
-bool ws_store_keeps(const struct ws_store *store);
 
 /** True if the folder is not a store yet, or one of this version; false for NULL. Changes
  * nothing. */

@@ -10,8 +10,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-static void
-write_lines(const struct ws_tree_entry *entries, size_t count, bool sized, struct ws_buf *text)
+void
+ws_tree_list_write(
+	const struct ws_tree_entry *entries, size_t count, bool sized, struct ws_buf *text)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_tree_entry *entry = &entries[i];
@@ -28,12 +29,6 @@ write_lines(const struct ws_tree_entry *entries, size_t count, bool sized, struc
 	}
 }
 
-void
-ws_tree_list_write(const struct ws_tree_entry *entries, size_t count, struct ws_buf *text)
-{
-	write_lines(entries, count, true, text);
-}
-
 struct ws_digest
 ws_tree_digest(struct ws_tree_entry *entries, size_t count)
 {
@@ -41,7 +36,7 @@ ws_tree_digest(struct ws_tree_entry *entries, size_t count)
 	if (count > 1) {
 		qsort(entries, count, sizeof(*entries), ws_tree_entry_cmp);
 	}
-	write_lines(entries, count, false, &text);
+	ws_tree_list_write(entries, count, false, &text);
 	return ws_digest_bytes(ws_buf_text(&text), text.len);
 }
 
@@ -280,7 +275,7 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	if (ws_digest_is(&tree->digest, digest) && is_whole(store, tree, &err)) {
 		if (!sized) {
 			WS_AUTO_BUF struct ws_buf text = {0};
-			ws_tree_list_write(tree->entries, tree->count, &text);
+			ws_tree_list_write(tree->entries, tree->count, true, &text);
 			ws_fs_write_atomic(list, ws_buf_text(&text), text.len, 0444, NULL);
 		}
 		ws_used_entries_add_tree(store, tree);

@@ -14,8 +14,9 @@
 
 #include <sys/types.h>
 
-/** Appends the text of sorted entries. */
-void ws_tree_list_write(const struct ws_tree_entry *entries, size_t count, struct ws_buf *text);
+/** Appends the text of sorted entries; @a sized: with sizes. */
+void ws_tree_list_write(
+	const struct ws_tree_entry *entries, size_t count, bool sized, struct ws_buf *text);
 
 /** The entries and their digest, in @a a; false: not a listing. @a sized: all have sizes. */
 bool ws_tree_list_read(struct ws_str text, struct ws_arena *a, struct ws_tree_entry **entries,

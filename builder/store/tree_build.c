@@ -277,7 +277,7 @@ put_in_place(const struct ws_tree_builder *b, const struct ws_digest *digest, st
 		return false;
 	}
 	ws_tree_note(b->store, &tree);
-	ws_tree_list_write(tree.entries, tree.count, &listing);
+	ws_tree_list_write(tree.entries, tree.count, true, &listing);
 	return ws_fs_write_atomic(
 		ws_arena_printf(b->a, "%s.list", tree.path), ws_buf_text(&listing), listing.len, 0444, err);
 }

@@ -73,8 +73,10 @@ group_of(const struct ws_host *host, const char *controller, struct ws_arena *a)
 	return NULL;
 }
 
+/* Tightens memory and cores to the limits of one group. A file that is missing sets none: version 1
+ * has a folder for each controller. */
 static void
-tighten_memory(struct ws_host *host, const char *folder, bool v2, struct ws_arena *a)
+look(struct ws_host *host, const char *folder, bool v2, struct ws_arena *a)
 {
 	uint64_t limit = read_limit(folder, v2 ? "memory.max" : "memory.limit_in_bytes", a);
 	if (limit < host->memory_bytes) {
@@ -82,44 +84,23 @@ tighten_memory(struct ws_host *host, const char *folder, bool v2, struct ws_aren
 		host->memory_group = folder;
 		host->group_is_v2 = v2;
 	}
-}
-
-static void
-tighten_cores(struct ws_host *host, uint64_t quota_us, uint64_t period_us)
-{
-	if (period_us == 0 || quota_us >= UINT64_MAX / 2) {
+	uint64_t quota_us = UINT64_MAX, period_us = 0;
+	const char *quota = read_text(folder, "/cpu.max", a); /* "max 100000" or "200000 100000" */
+	if (!v2) {
+		quota_us = read_limit(folder, "cpu.cfs_quota_us", a); /* -1: not a number, no limit */
+		period_us = read_limit(folder, "cpu.cfs_period_us", a);
+	} else if (quota && quota[0] != 'm') {
+		char *end;
+		quota_us = strtoull(quota, &end, 10);
+		period_us = strtoull(end, NULL, 10);
+	}
+	if (period_us == 0 || period_us == UINT64_MAX || quota_us >= UINT64_MAX / 2) {
 		return;
 	}
 	uint64_t cores = (quota_us + period_us - 1) / period_us;
 	if (cores > 0 && cores < host->cores) {
 		host->cores = (unsigned)cores;
 	}
-}
-
-static void
-look_v2(struct ws_host *host, const char *folder, struct ws_arena *a)
-{
-	tighten_memory(host, folder, true, a);
-	const char *quota = read_text(folder, "/cpu.max", a); /* "max 100000" or "200000 100000" */
-	if (quota && quota[0] != 'm') {
-		char *end;
-		uint64_t quota_us = strtoull(quota, &end, 10);
-		tighten_cores(host, quota_us, strtoull(end, NULL, 10));
-	}
-}
-
-static void
-look_v1_memory(struct ws_host *host, const char *folder, struct ws_arena *a)
-{
-	tighten_memory(host, folder, false, a);
-}
-
-static void
-look_v1_cpu(struct ws_host *host, const char *folder, struct ws_arena *a)
-{
-	uint64_t quota_us = read_limit(folder, "cpu.cfs_quota_us", a); /* -1: not a number, no limit */
-	uint64_t period_us = read_limit(folder, "cpu.cfs_period_us", a);
-	tighten_cores(host, quota_us, period_us == UINT64_MAX ? 0 : period_us);
 }
 
 /* NAME=value or NAME="value" of os-release(5). */
@@ -146,10 +127,8 @@ ws_host_read(const char *root, struct ws_arena *a)
 {
 	static const struct {
 		const char *controller, *mount;
-		void (*look)(struct ws_host *host, const char *folder, struct ws_arena *a);
-	} groups[] = {{NULL, "/sys/fs/cgroup", look_v2},
-		{"memory", "/sys/fs/cgroup/memory", look_v1_memory},
-		{"cpu", "/sys/fs/cgroup/cpu", look_v1_cpu}};
+	} groups[] = {{NULL, "/sys/fs/cgroup"}, {"memory", "/sys/fs/cgroup/memory"},
+		{"cpu", "/sys/fs/cgroup/cpu"}};
 	struct ws_host host = {.root = ws_arena_strdup(a, root), .cores = 1};
 	cpu_set_t set;
 	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) {
@@ -167,7 +146,7 @@ ws_host_read(const char *root, struct ws_arena *a)
 				path[--len] = '\0';
 			}
 			if (ws_fs_is_dir(path)) {
-				groups[i].look(&host, ws_arena_strdup(a, path), a);
+				look(&host, ws_arena_strdup(a, path), i == 0, a);
 			}
 			if (len > strlen(top)) {
 				*strrchr(path, '/') = '\0';

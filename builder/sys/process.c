@@ -22,24 +22,6 @@ read_file(const char *root, unsigned pid, const char *name, struct ws_buf *text)
 	return ws_fs_read_at_most(path, (size_t)1 << 20, text, NULL);
 }
 
-static bool
-read_stat(const char *root, unsigned pid, uint64_t fields[FIELDS])
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!read_file(root, pid, "stat", &text)) {
-		return false;
-	}
-	const char *end = strrchr(ws_buf_text(&text), ')');
-	struct ws_str rest = ws_str_of(end && end[1] ? end + 2 : NULL);
-	for (size_t i = 0; i < FIELDS; i++) {
-		struct ws_str field = ws_str_cut(&rest, ' ');
-		if (i > 0 && !ws_str_to_u64(field, &fields[i])) {
-			fields[i] = 0; /* tpgid is -1 where there is none */
-		}
-	}
-	return rest.s != NULL;
-}
-
 static uint64_t
 age_s(const char *root, uint64_t started)
 {
@@ -103,8 +85,20 @@ user_of(const char *root, unsigned pid, struct ws_arena *a)
 bool
 ws_process_look(const char *root, unsigned pid, struct ws_arena *a, struct ws_process *process)
 {
-	uint64_t fields[FIELDS];
-	if (!read_stat(root, pid, fields)) {
+	uint64_t fields[FIELDS] = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!read_file(root, pid, "stat", &text)) {
+		return false;
+	}
+	const char *end = strrchr(ws_buf_text(&text), ')');
+	struct ws_str rest = ws_str_of(end && end[1] ? end + 2 : NULL);
+	for (size_t i = 0; i < FIELDS; i++) {
+		struct ws_str field = ws_str_cut(&rest, ' ');
+		if (i > 0 && !ws_str_to_u64(field, &fields[i])) {
+			fields[i] = 0; /* tpgid is -1 where there is none */
+		}
+	}
+	if (!rest.s) {
 		return false;
 	}
 	char program[4096];

@@ -125,7 +125,7 @@ static void
 gather_all(const struct ws_user_env *env, struct ws_arena *a, candidate_list *list)
 {
 	struct gathering g = {.list = list, .a = a};
-	const char *home = ws_user_env_home(env), *pyenv = ws_user_env_get(env, "PYENV_ROOT");
+	const char *home = ws_user_env_get(env, "HOME"), *pyenv = ws_user_env_get(env, "PYENV_ROOT");
 	const char *shims = NULL;
 	if (!pyenv && home) {
 		pyenv = ws_path_join(a, home, ".pyenv", NULL);
