@@ -33,6 +33,15 @@ void ws_test_register(const char *name, void (*run)(struct ws_arena *a));
 	} \
 	static void test_##name(struct ws_arena *a WS_UNUSED)
 
+/** The same, with an error `err` that is not set yet. */
+#define WS_TEST_ERR(name) \
+	static void try_##name(struct ws_arena *a, struct ws_err err); \
+	WS_TEST(name) \
+	{ \
+		try_##name(a, (struct ws_err){0}); \
+	} \
+	static void try_##name(struct ws_arena *a WS_UNUSED, struct ws_err err)
+
 /** A call that must succeed: prints its error otherwise. `assert_ok(f(..., &err), err)`. */
 #define assert_ok(call, err) \
 	do { \

@@ -6,10 +6,9 @@
 
 #define GIB ((uint64_t)1 << 30)
 
-WS_TEST(an_archive_gives_16_gib_and_no_byte_more)
+WS_TEST_ERR(an_archive_gives_16_gib_and_no_byte_more)
 {
 	struct ws_members m = ws_members_begin("x.tar", 0, NULL, a);
-	struct ws_err err = {0};
 	assert_ok(ws_members_add_bytes(&m, "a", 15 * GIB, &err), err);
 	assert_ok(ws_members_add_bytes(&m, "b", GIB, &err), err);
 	assert_fails(ws_members_add_bytes(&m, "c", 1, &err), err, WS_ERR_FETCH);
@@ -17,10 +16,9 @@ WS_TEST(an_archive_gives_16_gib_and_no_byte_more)
 		err.text, "rule 'amount' at 'c': its contents are larger than 17179869184 bytes");
 }
 
-WS_TEST(contents_have_200_times_the_bytes_of_the_archive_at_most)
+WS_TEST_ERR(contents_have_200_times_the_bytes_of_the_archive_at_most)
 {
 	struct ws_members m = ws_members_begin("x.tar", GIB / 200, NULL, a);
-	struct ws_err err = {0};
 	assert_ok(ws_members_add_bytes(&m, "a", GIB / 200 * 200, &err), err);
 	assert_fails(ws_members_add_bytes(&m, "b", 200, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "more than 200 times as large as the archive");
@@ -30,10 +28,9 @@ WS_TEST(contents_have_200_times_the_bytes_of_the_archive_at_most)
 	assert_fails(ws_members_add_bytes(&small, "b", 200, &err), err, WS_ERR_FETCH);
 }
 
-WS_TEST(an_archive_has_200000_members_at_most)
+WS_TEST_ERR(an_archive_has_200000_members_at_most)
 {
 	struct ws_members m = ws_members_begin("x.tar", 0, NULL, a);
-	struct ws_err err = {0};
 	for (unsigned i = 0; i < 200000; i++) {
 		struct ws_member member = {.name = ws_arena_printf(a, "f%u", i), .kind = WS_MEMBER_FILE};
 		assert_ok(ws_members_enter(&m, &member, &err), err);

@@ -53,9 +53,8 @@ write_tar(
 	return written;
 }
 
-WS_TEST(members_are_read_as_they_were_written_and_have_the_same_bytes_each_time)
+WS_TEST_ERR(members_are_read_as_they_were_written_and_have_the_same_bytes_each_time)
 {
-	struct ws_err err;
 	struct ws_digest once, twice;
 	const char *dir = ws_test_dir(a);
 	const char *from = ws_path_join(a, dir, "from", NULL);
@@ -77,9 +76,8 @@ WS_TEST(members_are_read_as_they_were_written_and_have_the_same_bytes_each_time)
 	ws_buf_release(&l.list);
 }
 
-WS_TEST(a_file_that_is_another_is_an_error_and_so_is_a_full_disk)
+WS_TEST_ERR(a_file_that_is_another_is_an_error_and_so_is_a_full_disk)
 {
-	struct ws_err err;
 	const char *dir = ws_test_dir(a);
 	const char *from = ws_path_join(a, dir, "from", NULL);
 	assert_ok(ws_fs_write(from, "other", 5, 0644, &err), err);

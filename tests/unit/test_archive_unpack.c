@@ -120,10 +120,9 @@ unpack(const char *name, const struct ws_member_limits *limits, struct lister *l
 	return ws_unpack(path, name, format, limits, &l->sink, err);
 }
 
-WS_TEST(every_archive_gives_its_list_or_its_rule)
+WS_TEST_ERR(every_archive_gives_its_list_or_its_rule)
 {
 	WS_AUTO_BUF struct ws_buf expected = {0};
-	struct ws_err err = {0};
 	assert_ok(ws_fs_read(ws_path_join(a, tars(a), "expected.txt", NULL), &expected, &err), err);
 	struct ws_str rest = ws_buf_str(&expected);
 	size_t count = 0;
@@ -178,9 +177,8 @@ WS_TEST(errors_name_member_and_detail)
 	}
 }
 
-WS_TEST(a_member_without_a_name_is_passed_over_in_a_package_and_refused_inside)
+WS_TEST_ERR(a_member_without_a_name_is_passed_over_in_a_package_and_refused_inside)
 {
-	struct ws_err err = {0};
 	AUTO_LISTER struct lister l = lister("pkg-1.0/a.c");
 	nameless = 1; /* debian-binary */
 	assert_ok(unpack("xz.deb", NULL, &l, a, &err), err);
@@ -195,10 +193,9 @@ WS_TEST(a_member_without_a_name_is_passed_over_in_a_package_and_refused_inside)
 }
 
 /* A kit takes a few files out of a package whose links point anywhere. */
-WS_TEST(links_matter_only_when_they_are_taken)
+WS_TEST_ERR(links_matter_only_when_they_are_taken)
 {
 	AUTO_LISTER struct lister l = lister("l");
-	struct ws_err err = {0};
 	assert_ok(unpack("link-up.deb", NULL, &l, a, &err), err);
 	assert_string_equal(ws_buf_text(&l.list), "");
 	AUTO_LISTER struct lister twin = lister("a/twin");
@@ -242,10 +239,9 @@ WS_TEST(formats_are_known_by_name)
 	assert_false(ws_unpack_format_of("tar.gz.txt", &format));
 }
 
-WS_TEST(a_missing_file_is_reported)
+WS_TEST_ERR(a_missing_file_is_reported)
 {
 	AUTO_LISTER struct lister l = lister(NULL);
-	struct ws_err err = {0};
 	assert_fails(
 		ws_unpack("/nonexistent.tar", "x.tar", WS_UNPACK_TAR, NULL, &l.sink, &err), err, WS_ERR_IO);
 }

@@ -161,11 +161,10 @@ open_crumbs(const char *path, size_t piece_bytes, struct crumbs *crumbs)
 
 /* Every line of expected.txt: the archive is sound, or malformed in the way that is named. Each is
  * read whole and in crumbs. */
-WS_TEST(malformed_archives_are_refused)
+WS_TEST_ERR(malformed_archives_are_refused)
 {
 	const char *dir = zips(a);
 	WS_AUTO_BUF struct ws_buf expected = {0};
-	struct ws_err err = {0};
 	assert_ok(ws_fs_read(ws_path_join(a, dir, "expected.txt", NULL), &expected, &err), err);
 	struct ws_str rest = ws_buf_str(&expected);
 	size_t count = 0, sound_count = 0;
@@ -257,11 +256,10 @@ WS_TEST(entries_are_found_by_name)
 	ws_file_source_close(&crumbs.file);
 }
 
-WS_TEST(near_entries_share_a_span)
+WS_TEST_ERR(near_entries_share_a_span)
 {
 	struct crumbs crumbs;
 	struct ws_zip zip;
-	struct ws_err err = {0};
 	open_zip("many.zip", a, &crumbs, &zip);
 	const struct ws_zip_entry *far[] = {
 		&zip.entries[299], &zip.entries[0], &zip.entries[2], &zip.entries[3], &zip.entries[0]};
@@ -285,11 +283,10 @@ WS_TEST(near_entries_share_a_span)
 	ws_file_source_close(&crumbs.file);
 }
 
-WS_TEST(one_member_is_loaded)
+WS_TEST_ERR(one_member_is_loaded)
 {
 	struct crumbs crumbs;
 	struct ws_zip zip;
-	struct ws_err err = {0};
 	open_zip("large.zip", a, &crumbs, &zip);
 	WS_AUTO_BUF struct ws_buf out = {0};
 	const struct ws_zip_entry *big = ws_zip_find(&zip, "big");
@@ -300,9 +297,8 @@ WS_TEST(one_member_is_loaded)
 	ws_file_source_close(&crumbs.file);
 }
 
-WS_TEST(limits_are_the_callers)
+WS_TEST_ERR(limits_are_the_callers)
 {
-	struct ws_err err = {0};
 	struct ws_zip zip;
 	WS_AUTO_FILE_SOURCE struct ws_file_source file;
 	assert_ok(ws_file_source_open(ws_path_join(a, zips(a), "many.zip", NULL), &file, &err), err);
@@ -326,9 +322,8 @@ WS_TEST(limits_are_the_callers)
 }
 
 /* A directory larger than the first read: the rest of it is one more. */
-WS_TEST(a_long_directory_takes_two_reads)
+WS_TEST_ERR(a_long_directory_takes_two_reads)
 {
-	struct ws_err err = {0};
 	const char *path = ws_path_join(a, ws_test_dir(a), "long.zip", NULL);
 	const char *const argv[] = {"/usr/bin/env", "python3", "-c",
 		"import sys, zipfile\n"
@@ -362,11 +357,10 @@ refuse(struct ws_zip_sink *self WS_UNUSED, struct ws_err *err)
 	return ws_err_set(err, WS_ERR_STOPPED, "enough");
 }
 
-WS_TEST(a_sink_can_stop)
+WS_TEST_ERR(a_sink_can_stop)
 {
 	struct crumbs crumbs;
 	struct ws_zip zip;
-	struct ws_err err = {0};
 	open_zip("two.zip", a, &crumbs, &zip);
 	AUTO_TAKER struct taker t = taker();
 	t.sink.end = refuse;
@@ -376,9 +370,8 @@ WS_TEST(a_sink_can_stop)
 	ws_file_source_close(&crumbs.file);
 }
 
-WS_TEST(a_file_that_changes_is_noticed)
+WS_TEST_ERR(a_file_that_changes_is_noticed)
 {
-	struct ws_err err = {0};
 	const char *path = ws_path_join(a, ws_test_dir(a), "x", NULL);
 	assert_ok(ws_fs_write(path, "12345678", 8, 0644, &err), err);
 	WS_AUTO_FILE_SOURCE struct ws_file_source file;

@@ -8,10 +8,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-WS_TEST(a_signature_holds_for_its_key_and_bytes_alone)
+WS_TEST_ERR(a_signature_holds_for_its_key_and_bytes_alone)
 {
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	const char *one = ws_path_join(a, dir, "one", NULL);
 	const char *two = ws_path_join(a, dir, "two", NULL);
 	assert_true(ws_sign_key_make(one, &err) && ws_sign_key_make(two, &err));
@@ -34,10 +33,9 @@ WS_TEST(a_signature_holds_for_its_key_and_bytes_alone)
 	ws_sign_key_drop(other);
 }
 
-WS_TEST(keys_are_not_written_over_nor_shared)
+WS_TEST_ERR(keys_are_not_written_over_nor_shared)
 {
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	struct stat status;
 	const char *path = ws_path_join(a, dir, "key", NULL);
 	assert_true(ws_sign_key_make(path, &err));
@@ -52,9 +50,8 @@ WS_TEST(keys_are_not_written_over_nor_shared)
 	assert_non_null(strstr(err.text, "is not a public key"));
 }
 
-WS_TEST(a_key_that_is_cut_off_is_an_error_with_its_reason)
+WS_TEST_ERR(a_key_that_is_cut_off_is_an_error_with_its_reason)
 {
-	struct ws_err err = {0};
 	const char *path = ws_path_join(a, ws_test_dir(a), "key", NULL);
 	struct rlimit before, small;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -3,10 +3,9 @@
 
 #include <errno.h>
 
-WS_TEST(an_error_says_where_what_and_what_to_do)
+WS_TEST_ERR(an_error_says_where_what_and_what_to_do)
 {
 	static const char matrix[] = "{\n  \"torch\": [\"2.51\", \"2.11.0\"]\n}\n";
-	struct ws_err err;
 	assert_false(ws_err_set(&err, WS_ERR_CONFIG, "no torch release '%s'", "2.51"));
 	ws_err_at(&err, "fleet.json", matrix, 14, 4);
 	ws_err_cure(&err, "did you mean \"2.5.1\"?");
@@ -20,9 +19,8 @@ WS_TEST(an_error_says_where_what_and_what_to_do)
 }
 
 /* Messages contain foreign names and answers; a terminal would obey their control characters. */
-WS_TEST(a_message_brings_no_control_characters)
+WS_TEST_ERR(a_message_brings_no_control_characters)
 {
-	struct ws_err err;
 	char text[WS_ERR_PRINTED];
 	ws_err_set(&err, WS_ERR_FETCH, "redirects to '%s'", "\033]0;x\a\r\302\233\177é\302\240\233");
 	ws_err_cure(&err, "see '%s'", "\b");
@@ -33,9 +31,8 @@ WS_TEST(a_message_brings_no_control_characters)
 }
 
 /* U+202E: what follows is shown from right to left, "gpj.exe" as "exe.jpg". */
-WS_TEST(a_name_begins_no_line_of_a_message)
+WS_TEST_ERR(a_name_begins_no_line_of_a_message)
 {
-	struct ws_err err = {0};
 	ws_err_set(&err, WS_ERR_CONFIG, "no file '%s'", "a\nerror: b");
 	ws_err_wrap(&err, "reading '%s'", "c\nd");
 	ws_err_cure(&err, "make '%s'", "a\nerror: b");
@@ -43,9 +40,8 @@ WS_TEST(a_name_begins_no_line_of_a_message)
 	assert_string_equal(err.cure, "make 'a?error: b'\n");
 }
 
-WS_TEST(a_message_is_shown_in_its_own_order)
+WS_TEST_ERR(a_message_is_shown_in_its_own_order)
 {
-	struct ws_err err = {0};
 	ws_err_set(&err, WS_ERR_IO,
 		"'a\xe2\x80\xae"
 		"b\xe2\x81\xa9\xd8\x9c\xe2\x80\xa8"
@@ -53,9 +49,8 @@ WS_TEST(a_message_is_shown_in_its_own_order)
 	assert_string_equal(err.text, "'a?b???c\xe2\x80\xa6'");
 }
 
-WS_TEST(wrapping_puts_knowledge_in_front)
+WS_TEST_ERR(wrapping_puts_knowledge_in_front)
 {
-	struct ws_err err;
 	errno = ENOENT;
 	ws_err_sys(&err, WS_ERR_IO, "cannot open '%s'", "x");
 	ws_err_wrap(&err, "reading recipe '%s'", "demo");
@@ -63,9 +58,8 @@ WS_TEST(wrapping_puts_knowledge_in_front)
 		err.text, "reading recipe 'demo': cannot open 'x': No such file or directory");
 }
 
-WS_TEST(a_full_disk_has_a_cure)
+WS_TEST_ERR(a_full_disk_has_a_cure)
 {
-	struct ws_err err;
 	errno = ENOSPC;
 	ws_err_sys(&err, WS_ERR_IO, "cannot write '%s'", "x");
 	assert_cure(err, WS_CURE_FREE_SPACE, "");
@@ -74,9 +68,8 @@ WS_TEST(a_full_disk_has_a_cure)
 	assert_cure(err, WS_CURE_READ_ONLY, "");
 }
 
-WS_TEST(too_many_open_files_are_the_hosts_fault_and_have_a_cure)
+WS_TEST_ERR(too_many_open_files_are_the_hosts_fault_and_have_a_cure)
 {
-	struct ws_err err = {0};
 	errno = EMFILE;
 	assert_fails(ws_err_sys(&err, WS_ERR_INTERNAL, "cannot make a pipe"), err, WS_ERR_IO);
 	assert_int_equal(err.os, EMFILE);
@@ -85,12 +78,11 @@ WS_TEST(too_many_open_files_are_the_hosts_fault_and_have_a_cure)
 	assert_int_equal(err.os, 0);
 }
 
-WS_TEST(texts_that_are_too_long_are_cut)
+WS_TEST_ERR(texts_that_are_too_long_are_cut)
 {
 	char longer[3000];
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
-	struct ws_err err;
 	ws_err_set(&err, WS_ERR_CONFIG, "%s", longer);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 	assert_string_equal(err.text + strlen(err.text) - 4, "x...");
@@ -103,9 +95,8 @@ WS_TEST(texts_that_are_too_long_are_cut)
 	assert_true(strlen(ws_err_print(&err, text)) < WS_ERR_PRINTED);
 }
 
-WS_TEST(cures_by_code_are_kept_once_and_not_for_ever)
+WS_TEST_ERR(cures_by_code_are_kept_once_and_not_for_ever)
 {
-	struct ws_err err = {0};
 	char text[WS_ERR_PRINTED];
 	ws_err_set(&err, WS_ERR_CONFIG, "no torch");
 	assert_false(ws_err_has_cure(&err));
@@ -133,9 +124,8 @@ WS_TEST(no_error_wanted_is_fine)
 }
 
 /* Columns as a terminal has them: accents and CJK take one and two, not two and three bytes. */
-WS_TEST(the_caret_stands_below_what_it_means)
+WS_TEST_ERR(the_caret_stands_below_what_it_means)
 {
-	struct ws_err err = {0};
 	const char *text = "{\"é\": \"日本\", \"x\": 1}";
 	ws_err_at(&err, "f", text, (size_t)(strstr(text, "\"x\"") - text), 3);
 	assert_string_equal(err.place, "f:1:13");
@@ -154,7 +144,7 @@ WS_TEST(the_caret_stands_below_what_it_means)
 }
 
 /* Whatever the message is about, and also where the line is cut before the '@'. */
-WS_TEST(a_password_in_the_line_that_is_shown_is_stars)
+WS_TEST_ERR(a_password_in_the_line_that_is_shown_is_stars)
 {
 	static const char *const lines[][2] = {
 		{"{\"url\": \"https://me:sesame@h.example/x\"}", "\"https://*********@h.example/x\"}"},
@@ -165,12 +155,11 @@ WS_TEST(a_password_in_the_line_that_is_shown_is_stars)
 		{"demo @ https://h.example:80/x", "| demo @ https://h.example:80/x"},
 	};
 	for (size_t i = 0; i < WS_LEN(lines); i++) {
-		struct ws_err err = {0};
+		err = (struct ws_err){0};
 		ws_err_at(&err, "f", lines[i][0], 1, 1);
 		assert_non_null(strstr(err.excerpt, lines[i][1]));
 		assert_null(strstr(err.excerpt, "sesame"));
 	}
-	struct ws_err err = {0};
 	char line[400] = "";
 	memset(line, 'x', 80);
 	strcpy(line + 80, " \"https://me:sesamesesamesesamesesame@h\"");
@@ -179,13 +168,12 @@ WS_TEST(a_password_in_the_line_that_is_shown_is_stars)
 }
 
 /* A carriage return alone ends no line: what stands after it is shown as well. */
-WS_TEST(a_carriage_return_within_a_line)
+WS_TEST_ERR(a_carriage_return_within_a_line)
 {
 	char text[200];
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	text[3] = '\r';
-	struct ws_err err = {0};
 	ws_err_at(&err, "f", text, 150, 2);
 	assert_string_equal(err.place, "f:1:151");
 	assert_contains(err.excerpt, "^~\n");

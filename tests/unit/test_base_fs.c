@@ -8,12 +8,11 @@
 #include <unistd.h>
 
 /* A pipe without a writer: opening it would block forever, and the alarm would end the program. */
-WS_TEST(a_pipe_is_not_waited_for)
+WS_TEST_ERR(a_pipe_is_not_waited_for)
 {
 	const char *pipe = ws_path_join(a, ws_test_dir(a), "pipe", NULL);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_digest digest;
-	struct ws_err err = {0};
 	assert_int_equal(mkfifo(pipe, 0600), 0);
 	alarm(10);
 	assert_fails(ws_fs_read(pipe, &text, &err), err, WS_ERR_IO);
@@ -29,11 +28,10 @@ WS_TEST(a_pipe_is_not_waited_for)
 }
 
 /* A named file may be <(a command). */
-WS_TEST(a_stream_is_read_to_its_end)
+WS_TEST_ERR(a_stream_is_read_to_its_end)
 {
 	int ends[2];
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_err err = {0};
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(write(ends[1], "{}", 2), 2);
 	close(ends[1]);

@@ -50,14 +50,13 @@ WS_TEST(integers_keep_all_their_digits)
 	assert_string_equal(ws_json_find(doc.root, "c")->text, "2.10");
 }
 
-WS_TEST(comments_and_trailing_commas_are_relaxed_only)
+WS_TEST_ERR(comments_and_trailing_commas_are_relaxed_only)
 {
 	const char *text = "// one\n{\"a\": [1, /* two */ 2,], \"b\": \"//no\", // three\n}\n/**/";
 	struct ws_json_doc doc = parse(text, WS_JSON_RELAXED, a);
 	assert_int_equal(ws_json_find(doc.root, "a")->count, 2);
 	assert_string_equal(ws_json_text(doc.root, "b"), "//no");
 	assert_memory_equal(doc.text + ws_json_find(doc.root, "a")->first->next->offset, "2,]", 3);
-	struct ws_err err = {0};
 	assert_fails(ws_json_parse("x", text, strlen(text), 0, a, &doc, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "comment where plain JSON is wanted");
 }
@@ -139,10 +138,9 @@ WS_TEST(mistakes_say_what_was_expected_and_where)
 	}
 }
 
-WS_TEST(nul_bytes_are_mistakes)
+WS_TEST_ERR(nul_bytes_are_mistakes)
 {
 	struct ws_json_doc doc;
-	struct ws_err err = {0};
 	assert_fails(ws_json_parse("x", "[1]\0", 4, WS_JSON_STRICT, a, &doc, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "NUL byte");
 	assert_string_equal(err.place, "x:1:4");
@@ -157,10 +155,9 @@ nested(size_t depth, struct ws_arena *a)
 	return text;
 }
 
-WS_TEST(depth_is_limited)
+WS_TEST_ERR(depth_is_limited)
 {
 	struct ws_json_doc doc;
-	struct ws_err err = {0};
 	parse(nested(100, a), WS_JSON_STRICT, a);
 	assert_fails(ws_json_parse("x", nested(101, a), 202, 0, a, &doc, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "nested more than 100 deep");
@@ -195,7 +192,7 @@ WS_TEST(escapes_become_the_characters_that_they_stand_for)
 }
 
 /* 200,000 keys took 0.2 s; with a comparison of each with each it would be an hour. */
-WS_TEST(many_keys_cost_little)
+WS_TEST_ERR(many_keys_cost_little)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
 	ws_buf_puts(&b, "{");
@@ -204,14 +201,13 @@ WS_TEST(many_keys_cost_little)
 	}
 	ws_buf_puts(&b, "\"k0\": 2}");
 	struct ws_json_doc doc;
-	struct ws_err err = {0};
 	clock_t start = clock();
 	assert_fails(ws_json_parse("x", b.data, b.len, 0, a, &doc, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "key 'k0' is repeated");
 	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 }
 
-WS_TEST(values_are_limited)
+WS_TEST_ERR(values_are_limited)
 {
 	size_t len = (size_t)2 * 1000002;
 	char *text = ws_arena_alloc(a, len + 1);
@@ -221,26 +217,23 @@ WS_TEST(values_are_limited)
 	text[0] = '[';
 	text[1] = ' ';
 	struct ws_json_doc doc;
-	struct ws_err err = {0};
 	assert_fails(ws_json_parse("x", text, len, 0, a, &doc, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "more than 1000000 values");
 }
 
-WS_TEST(files_are_named_in_messages)
+WS_TEST_ERR(files_are_named_in_messages)
 {
 	const char *path = ws_path_join(a, ws_test_dir(a), "m.json", NULL);
 	struct ws_json_doc doc;
-	struct ws_err err = {0};
 	assert_ok(ws_fs_write(path, "{\"a\": [1,\n}", 11, 0644, &err), err);
 	assert_fails(ws_json_read(path, WS_JSON_RELAXED, a, &doc, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(err.place, ws_arena_printf(a, "%s:2:1", path));
 	assert_fails(ws_json_read("/nowhere", 0, a, &doc, &err), err, WS_ERR_IO);
 }
 
-WS_TEST(errors_at_values_and_keys)
+WS_TEST_ERR(errors_at_values_and_keys)
 {
 	struct ws_json_doc doc = parse("{\"key\": [\n1], \"q\\\"k\": \"v\"}", 0, a);
-	struct ws_err err = {0};
 	assert_false(ws_json_err(&doc, doc.root->first, &err, "bad %d", 7));
 	assert_string_equal(err.text, "bad 7");
 	assert_string_equal(err.place, "x.json:1:9");

@@ -19,9 +19,8 @@ make_text(struct ws_arena *a)
 	return (struct ws_str){text, LEN};
 }
 
-WS_TEST(packed_bytes_unpack_to_the_same_bytes)
+WS_TEST_ERR(packed_bytes_unpack_to_the_same_bytes)
 {
-	struct ws_err err;
 	struct ws_str text = make_text(a);
 	WS_AUTO_BUF struct ws_buf packed = {0};
 	WS_AUTO_BUF struct ws_buf out = {0};
@@ -35,9 +34,8 @@ WS_TEST(packed_bytes_unpack_to_the_same_bytes)
 	assert_memory_equal(out.data + strlen("before"), text.s, LEN);
 }
 
-WS_TEST(a_frame_that_is_cut_or_damaged_or_too_large_gives_nothing)
+WS_TEST_ERR(a_frame_that_is_cut_or_damaged_or_too_large_gives_nothing)
 {
-	struct ws_err err;
 	WS_AUTO_BUF struct ws_buf packed = {0};
 	WS_AUTO_BUF struct ws_buf out = {0};
 	assert_ok(ws_zst_pack(make_text(a), WS_ZST_FAST, &packed, &err), err);

@@ -21,7 +21,7 @@ find(const struct ws_elf *elf, const char *name, struct ws_elf_symbol *symbol)
 	return false;
 }
 
-WS_TEST(needed_and_exported_names_of_a_library)
+WS_TEST_ERR(needed_and_exported_names_of_a_library)
 {
 	static const char source[] =
 		"#include <stdio.h>\n"
@@ -35,7 +35,6 @@ WS_TEST(needed_and_exported_names_of_a_library)
 	static const char *const flags[] = {
 		"-Wl,-rpath,$ORIGIN/../lib", "-Wl,--enable-new-dtags", "-Wl,--no-as-needed", "-lm", NULL};
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	WS_AUTO_ELF struct ws_elf *elf =
 		ws_elf_open(ws_test_library(a, dir, "libone.so", source, flags), a, &err);
 	assert_ok(elf, err);
@@ -66,7 +65,7 @@ WS_TEST(needed_and_exported_names_of_a_library)
 	assert_false(find(elf, "chosen", &symbol));
 }
 
-WS_TEST(unique_symbols_and_versions_of_its_own)
+WS_TEST_ERR(unique_symbols_and_versions_of_its_own)
 {
 	static const char source[] = "template <class T> struct box { static int one; };\n"
 								 "template <class T> int box<T>::one = 1;\n"
@@ -74,7 +73,6 @@ WS_TEST(unique_symbols_and_versions_of_its_own)
 								 "extern \"C\" int first() { return 1; }\n";
 	static const char map[] = "V_1 { global: *; };\n";
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	assert_ok(ws_fs_write(ws_path_join(a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
 	static const char *const flags[] = {"-Wl,--version-script,map", NULL};
 	WS_AUTO_ELF struct ws_elf *elf =
@@ -89,11 +87,10 @@ WS_TEST(unique_symbols_and_versions_of_its_own)
 	assert_null(symbol.version->library);
 }
 
-WS_TEST(only_a_relocation_has_a_name_looked_for)
+WS_TEST_ERR(only_a_relocation_has_a_name_looked_for)
 {
 	static const char source[] =
 		"__asm__(\".globl idle\"); int busy(void); int f(void) { return busy(); }";
-	struct ws_err err = {0};
 	WS_AUTO_ELF struct ws_elf *elf =
 		ws_elf_open(ws_test_library(a, ws_test_dir(a), "lib6.so", source, NULL), a, &err);
 	assert_ok(elf, err);
@@ -105,14 +102,13 @@ WS_TEST(only_a_relocation_has_a_name_looked_for)
 }
 
 /* The loader reads no section header; what only those tell is then not there. */
-WS_TEST(a_file_without_sections_is_the_same_library)
+WS_TEST_ERR(a_file_without_sections_is_the_same_library)
 {
 	static const char source[] =
 		"__attribute__((section(\".mine\"), used)) const char s[] = \"here\";"
 		"int busy(void); int f(void) { return busy(); }";
 	static const char *const styles[] = {"-Wl,--hash-style=gnu", "-Wl,--hash-style=sysv"};
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	for (size_t i = 0; i < WS_LEN(styles); i++) {
 		WS_AUTO_BUF struct ws_buf b = {0};
 		const char *flags[] = {styles[i], NULL};
@@ -130,11 +126,10 @@ WS_TEST(a_file_without_sections_is_the_same_library)
 	}
 }
 
-WS_TEST(a_section_that_no_segment_has_there_is_a_decoy)
+WS_TEST_ERR(a_section_that_no_segment_has_there_is_a_decoy)
 {
 	static const char source[] =
 		"__attribute__((section(\".mine\"), used)) const char s[] = \"here\";";
-	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *path = ws_test_library(a, ws_test_dir(a), "lib8.so", source, NULL);
 	assert_ok(ws_fs_read(path, &b, &err), err);
@@ -150,9 +145,8 @@ WS_TEST(a_section_that_no_segment_has_there_is_a_decoy)
 	assert_null(ws_elf_section(elf, ".mine").s);
 }
 
-WS_TEST(symbols_that_the_loader_only_counts_are_reported)
+WS_TEST_ERR(symbols_that_the_loader_only_counts_are_reported)
 {
-	struct ws_err err = {0};
 	const char *dir = ws_test_dir(a);
 	static const char *const executable[] = {"-Wl,-z,execstack", NULL};
 	WS_AUTO_ELF struct ws_elf *plain =
@@ -172,20 +166,18 @@ WS_TEST(symbols_that_the_loader_only_counts_are_reported)
 	assert_true(tls->static_tls && tls->tls_bytes == 4);
 }
 
-WS_TEST(a_fifo_is_not_waited_for)
+WS_TEST_ERR(a_fifo_is_not_waited_for)
 {
-	struct ws_err err = {0};
 	const char *path = ws_path_join(a, ws_test_dir(a), "pipe.so", NULL);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_fails(ws_elf_open(path, a, &err), err, WS_ERR_FETCH);
 }
 
-WS_TEST(sections_are_borrowed_bytes)
+WS_TEST_ERR(sections_are_borrowed_bytes)
 {
 	static const char source[] =
 		"__attribute__((section(\".mine\"), used)) const char s[] = \"here\";"
 		"int zeros[1000];";
-	struct ws_err err = {0};
 	WS_AUTO_ELF struct ws_elf *elf =
 		ws_elf_open(ws_test_library(a, ws_test_dir(a), "lib3.so", source, NULL), a, &err);
 	assert_ok(elf, err);
@@ -196,9 +188,8 @@ WS_TEST(sections_are_borrowed_bytes)
 	assert_null(ws_elf_section(elf, ".nothing").s);
 }
 
-WS_TEST(an_executable_can_be_read_too)
+WS_TEST_ERR(an_executable_can_be_read_too)
 {
-	struct ws_err err = {0};
 	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open("/proc/self/exe", a, &err);
 	assert_ok(elf, err);
 	assert_null(elf->soname);
@@ -206,9 +197,8 @@ WS_TEST(an_executable_can_be_read_too)
 	assert_string_equal(ws_elf_library_name(elf), "exe");
 }
 
-WS_TEST(a_file_that_is_not_a_library_for_a_supported_machine_is_refused)
+WS_TEST_ERR(a_file_that_is_not_a_library_for_a_supported_machine_is_refused)
 {
-	struct ws_err err = {0};
 	const char *dir = ws_test_dir(a);
 	assert_fails(ws_elf_open("/nonexistent/x.so", a, &err), err, WS_ERR_IO);
 	assert_fails(ws_elf_open(dir, a, &err), err, WS_ERR_FETCH);
@@ -233,11 +223,10 @@ WS_TEST(a_file_that_is_not_a_library_for_a_supported_machine_is_refused)
 	assert_ok(elf, err);
 }
 
-WS_TEST(a_thousand_needed_libraries_are_refused)
+WS_TEST_ERR(a_thousand_needed_libraries_are_refused)
 {
 	/* Work for each pair of libraries must not be done for millions of pairs. */
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf names = {0};
 	for (unsigned i = 0; i < 1100; i++) {
 		WS_AUTO_BUF struct ws_buf stub = {0};
@@ -257,9 +246,8 @@ WS_TEST(a_thousand_needed_libraries_are_refused)
 
 /* Every byte of the headers and tables of a small library, changed in four ways: anything may be
  * said about the file but nothing outside of it may be read (the sanitizers watch). */
-WS_TEST(damage_is_survived)
+WS_TEST_ERR(damage_is_survived)
 {
-	struct ws_err err = {0};
 	const char *path = ws_test_library(
 		a, ws_test_dir(a), "lib5.so", "#include <stdio.h>\nvoid f(void) { puts(\"\"); }", NULL);
 	WS_AUTO_BUF struct ws_buf b = {0};

@@ -85,10 +85,9 @@ WS_TEST(a_list_has_the_promised_text)
 		"library libp.so cp313t\nneeded liba.so\nnames 1\n0\tnew\ntls 1\n0\tt\nend\n");
 }
 
-WS_TEST(each_python_sees_its_own)
+WS_TEST_ERR(each_python_sees_its_own)
 {
 	const char *path = ws_path_join(a, ws_test_dir(a), "x.zst", NULL);
-	struct ws_err err = {0};
 	assert_ok(ws_exports_write(make(false, a), path, &err), err);
 	static const char shared[] =
 		"liba.so:alpha liba.so:alphabet liba.so:beta liba.so=slot libp.so:both ";
@@ -102,9 +101,8 @@ WS_TEST(each_python_sees_its_own)
 	assert_string_equal(err.text, "torch 9.9.1 has no wheel for 'cp312'; it has: cp311 cp313t");
 }
 
-WS_TEST(a_library_is_added_once)
+WS_TEST_ERR(a_library_is_added_once)
 {
-	struct ws_err err = {0};
 	const char *path = ws_test_library(a, ws_test_dir(a), "libq.so", "int x;", NULL);
 	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(path, a, &err);
 	struct ws_exports_maker *maker = ws_exports_begin("1", a);
@@ -131,9 +129,8 @@ reads(const char *text, struct ws_arena *a, struct ws_err *err)
 	return true;
 }
 
-WS_TEST(damaged_lists_are_errors)
+WS_TEST_ERR(damaged_lists_are_errors)
 {
-	struct ws_err err = {0};
 	assert_ok(reads("wheelsmith.exports/1\ntorch 1\nend\n", a, &err), err);
 	static const char *const bad[] = {
 		"",
@@ -163,9 +160,8 @@ WS_TEST(damaged_lists_are_errors)
 	assert_fails(reads(ws_buf_text(&b), a, &err), err, WS_ERR_IO);
 }
 
-WS_TEST(a_cut_file_is_an_error)
+WS_TEST_ERR(a_cut_file_is_an_error)
 {
-	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *whole = WS_SOURCE_DATA_DIR "/matrix/facts/exports/torch-2.5.1.zst";
 	const char *path = ws_path_join(a, ws_test_dir(a), "x.zst", NULL);

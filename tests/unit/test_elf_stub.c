@@ -116,10 +116,9 @@ static const struct ws_stub_symbol older[] = {
 	{.name = "counter", .version = "GLIBC_2.17", .size = 4, .tls = true},
 };
 
-WS_TEST(a_link_takes_the_versions_of_a_stub)
+WS_TEST_ERR(a_link_takes_the_versions_of_a_stub)
 {
 	const char *dir = ws_test_dir(a);
-	struct ws_err err = {0};
 	struct ws_stub stub = {.soname = "libc.so.6"};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	for (size_t i = 0; i < WS_LEN(older); i++) {
@@ -150,18 +149,16 @@ WS_TEST(a_link_takes_the_versions_of_a_stub)
 	}
 }
 
-WS_TEST(a_stub_for_another_machine_says_so)
+WS_TEST_ERR(a_stub_for_another_machine_says_so)
 {
-	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	struct ws_stub stub = {.soname = "libc10.so", .machine = 183};
 	assert_ok(ws_elf_stub(&stub, &b, &err), err);
 	assert_string_equal(ws_machine_of(b.data, b.len, a), "aarch64");
 }
 
-WS_TEST(names_that_are_none_are_refused)
+WS_TEST_ERR(names_that_are_none_are_refused)
 {
-	struct ws_err err = {0};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	assert_fails(ws_elf_stub(&(struct ws_stub){.soname = ""}, &b, &err), err, WS_ERR_INTERNAL);
 	assert_fails(ws_elf_stub(&(struct ws_stub){.soname = "a/b"}, &b, &err), err, WS_ERR_INTERNAL);

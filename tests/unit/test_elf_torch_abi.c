@@ -25,7 +25,7 @@ abi_of(const char *source, const char *flag, struct ws_arena *a)
 #define ABI0 "-D_GLIBCXX_USE_CXX11_ABI=0"
 #define ABI1 "-D_GLIBCXX_USE_CXX11_ABI=1"
 
-WS_TEST(libc10_tells_by_one_constructor)
+WS_TEST_ERR(libc10_tells_by_one_constructor)
 {
 	/* std::runtime_error's constructors from both kinds of string are what misleads a count. */
 	static const char source[] =
@@ -33,7 +33,6 @@ WS_TEST(libc10_tells_by_one_constructor)
 		"namespace c10 { struct SourceLocation { const char *f; };\n"
 		"struct Error { Error(SourceLocation, std::string); };\n"
 		"Error::Error(SourceLocation, std::string s) { throw std::runtime_error(s); } }\n";
-	struct ws_err err = {0};
 	enum ws_cxx11abi abi;
 	WS_AUTO_ELF struct ws_elf *old = compile("libc10.cc.so", source, ABI0, a);
 	assert_ok(ws_cxx11abi_of_c10(old, &abi, &err), err);

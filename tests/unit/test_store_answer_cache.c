@@ -96,10 +96,9 @@ WS_TEST(an_answer_counts_until_something_that_it_names_looks_otherwise)
 	ws_store_close(&s.store);
 }
 
-WS_TEST(another_program_another_environment_and_a_script_are_asked)
+WS_TEST_ERR(another_program_another_environment_and_a_script_are_asked)
 {
 	struct scene s = make_scene(a);
-	struct ws_err err;
 	assert_contains(ask(&s), "one");
 	assert_false(is_asked(&s, "two", a));
 	/* Other bytes under the same name. */
@@ -128,11 +127,10 @@ WS_TEST(another_program_another_environment_and_a_script_are_asked)
 	ws_store_close(&s.store);
 }
 
-WS_TEST(a_quoted_path_may_hold_blanks_and_one_with_an_escape_is_asked_again)
+WS_TEST_ERR(a_quoted_path_may_hold_blanks_and_one_with_an_escape_is_asked_again)
 {
 	struct scene s = make_scene(a);
 	const char *folder = ws_path_join(a, ws_path_dir(a, s.says), "my lib", NULL);
-	struct ws_err err;
 	assert_ok(ws_fs_mkdirs(folder, &err), err);
 	settle();
 	write_text(s.says, ws_arena_printf(a, "{\"folder\": \"%s/x.so\"} one", folder));

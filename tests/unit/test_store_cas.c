@@ -49,9 +49,8 @@ damage(const struct world *w, const char *text)
 	assert_ok(ws_fs_write(w->path, text, strlen(text), 0444, &err), err);
 }
 
-WS_TEST(a_file_is_hashed_once_however_often_it_is_linked)
+WS_TEST_ERR(a_file_is_hashed_once_however_often_it_is_linked)
 {
-	struct ws_err err;
 	struct world w = set_up(a);
 	assert_true(is_noted(&w));
 	assert_ok(ws_cas_link_into(&w.store, w.digest.hex, w.to, false, &err), err);
@@ -62,9 +61,8 @@ WS_TEST(a_file_is_hashed_once_however_often_it_is_linked)
 	ws_store_close(&w.store);
 }
 
-WS_TEST(a_write_through_a_link_damages_the_file_and_is_detected)
+WS_TEST_ERR(a_write_through_a_link_damages_the_file_and_is_detected)
 {
-	struct ws_err err;
 	struct world w = set_up(a);
 	assert_ok(ws_cas_link_into(&w.store, w.digest.hex, w.to, false, &err), err);
 	damage(&w, "0bject");
@@ -75,10 +73,9 @@ WS_TEST(a_write_through_a_link_damages_the_file_and_is_detected)
 	ws_store_close(&w.store);
 }
 
-WS_TEST(no_verb_lets_a_damaged_file_out)
+WS_TEST_ERR(no_verb_lets_a_damaged_file_out)
 {
 	static const char *const damages[] = {"0bject", "objec", "", "objects"};
-	struct ws_err err;
 	for (size_t i = 0; i < WS_LEN(damages); i++) {
 		for (int verb = 0; verb < 5; verb++) {
 			struct world w = set_up(a);
@@ -150,10 +147,9 @@ WS_TEST(a_file_that_cannot_be_read_stays_and_is_not_made_again)
 	}
 }
 
-WS_TEST(a_text_that_cannot_be_read_stays)
+WS_TEST_ERR(a_text_that_cannot_be_read_stays)
 {
 	static const char key[] = "aa00000000000000000000000000000000000000000000000000000000000000";
-	struct ws_err err;
 	struct world w = set_up(a);
 	WS_AUTO_BUF struct ws_buf b = {0};
 	ws_buf_puts(&b, "text\n");
@@ -179,9 +175,8 @@ WS_TEST(a_link_is_not_a_stored_file)
 	ws_store_close(&w.store);
 }
 
-WS_TEST(bytes_that_rot_unseen_are_found_by_the_copy)
+WS_TEST_ERR(bytes_that_rot_unseen_are_found_by_the_copy)
 {
-	struct ws_err err;
 	struct world w = set_up(a);
 	struct stat status;
 	damage(&w, "0bject");
@@ -195,11 +190,10 @@ WS_TEST(bytes_that_rot_unseen_are_found_by_the_copy)
 	ws_store_close(&w.store);
 }
 
-WS_TEST(a_text_under_another_key_is_missing)
+WS_TEST_ERR(a_text_under_another_key_is_missing)
 {
 	static const char one[] = "aa00000000000000000000000000000000000000000000000000000000000000";
 	static const char two[] = "aa11111111111111111111111111111111111111111111111111111111111111";
-	struct ws_err err;
 	struct world w = set_up(a);
 	WS_AUTO_BUF struct ws_buf b = {0};
 	ws_buf_puts(&b, "text\n");

@@ -46,11 +46,10 @@ shrink_to_one(struct ws_store *store, struct ws_inventory *inventory)
 	assert_int_equal(gone.count, 1);
 }
 
-WS_TEST(the_least_recently_used_text_goes_first)
+WS_TEST_ERR(the_least_recently_used_text_goes_first)
 {
 	struct ws_store store;
 	struct ws_inventory inventory;
-	struct ws_err err;
 	open_with_two(&store, a);
 	assert_ok(ws_inventory_take(&store, NULL, 0, a, &inventory, &err), err);
 	shrink_to_one(&store, &inventory);
@@ -60,12 +59,11 @@ WS_TEST(the_least_recently_used_text_goes_first)
 }
 
 /* Another run finds the older text between the listing and the removal. */
-WS_TEST(an_entry_that_was_used_after_the_listing_stays)
+WS_TEST_ERR(an_entry_that_was_used_after_the_listing_stays)
 {
 	struct ws_store store;
 	struct ws_inventory inventory;
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_err err;
 	open_with_two(&store, a);
 	assert_ok(ws_inventory_take(&store, NULL, 0, a, &inventory, &err), err);
 	assert_true(ws_results_get(&store, old_key, &text));

@@ -34,7 +34,7 @@ add(struct ws_ledger *l, const char *variant, uint64_t wall_ms, uint64_t rss_byt
 
 WS_TEST(estimates_take_the_largest_peak_and_the_latest_time)
 {
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_ledger *l = store.ledger;
 	assert_non_null(l);
 	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes, 0);
@@ -46,24 +46,22 @@ WS_TEST(estimates_take_the_largest_peak_and_the_latest_time)
 	/* Another variant of the unit is a better guess than none. */
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm90").rss_bytes == 3 * GIB);
 	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "link", "sm80").rss_bytes, 0);
-	ws_store_close(&store);
 }
 
 WS_TEST(a_kill_doubles_what_was_held_until_a_success)
 {
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_ledger *l = store.ledger;
 	add(l, "sm80", 500, GIB, false);
 	add(l, "sm80", 300, 2 * GIB, true);
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 4 * GIB);
 	add(l, "sm80", 600, 3 * GIB, false);
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 3 * GIB);
-	ws_store_close(&store);
 }
 
 WS_TEST(kills_tell_no_time_and_push_no_success_out)
 {
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_ledger *l = store.ledger;
 	add(l, "sm80", 500, GIB, true);
 	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").wall_ms, 0);
@@ -77,13 +75,11 @@ WS_TEST(kills_tell_no_time_and_push_no_success_out)
 		add(l, "sm80", 700, GIB, false);
 	}
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == GIB);
-	ws_store_close(&store);
 }
 
-WS_TEST(a_broken_ledger_is_set_aside)
+WS_TEST_ERR(a_broken_ledger_is_set_aside)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	const char *file = ws_store_path(&store, a, "ledger.db");
 	const char *path = store.path;
 	ws_store_close(&store);
@@ -92,7 +88,6 @@ WS_TEST(a_broken_ledger_is_set_aside)
 	assert_ok(ws_fs_write(file, junk, sizeof(junk), 0644, &err), err);
 	assert_ok(ws_store_open(path, a, &store, &err), err);
 	assert_true(ws_fs_exists(ws_arena_printf(a, "%s.broken", file)));
-	ws_store_close(&store);
 }
 
 /* As a process that was stopped while it wrote: SQLite's lock bytes of a database without WAL. */
@@ -115,9 +110,8 @@ hold_lock(const char *path, unsigned seconds)
 	return pid;
 }
 
-WS_TEST(a_ledger_that_stays_locked_is_given_up)
+WS_TEST_ERR(a_ledger_that_stays_locked_is_given_up)
 {
-	struct ws_err err;
 	const char *path = ws_path_join(a, ws_test_dir(a), "held.db", NULL);
 	pid_t pid = hold_lock(path, 30);
 	int64_t start_ms = ws_clock_ms();
@@ -139,10 +133,9 @@ set_age(const char *path, int64_t age_s)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-WS_TEST(outside_files_are_hashed_again_when_they_change)
+WS_TEST_ERR(outside_files_are_hashed_again_when_they_change)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_ledger *l = store.ledger;
 	const char *file = ws_path_join(a, ws_test_dir(a), "x.h", NULL);
 	struct ws_digest one, two;
@@ -156,12 +149,10 @@ WS_TEST(outside_files_are_hashed_again_when_they_change)
 	assert_true(ws_ledger_file_digest(l, file, &two));
 	assert_false(ws_digest_eq(&one, &two));
 	assert_false(ws_ledger_file_digest(l, ws_path_dir(a, file), &one));
-	ws_store_close(&store);
 }
 
-WS_TEST(an_estimate_leaves_the_ledger_free_for_others)
+WS_TEST_ERR(an_estimate_leaves_the_ledger_free_for_others)
 {
-	struct ws_err err;
 	struct ws_store store = open_store(a), other;
 	assert_ok(ws_store_open(store.path, a, &other, &err), err);
 	for (int i = 0; i < 6; i++) {

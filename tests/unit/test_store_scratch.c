@@ -75,12 +75,11 @@ WS_TEST(the_next_run_removes_what_a_killed_one_was_making)
 	ws_store_close(&store);
 }
 
-WS_TEST(dropped_scratch_is_removed)
+WS_TEST_ERR(dropped_scratch_is_removed)
 {
 	const char *dir = ws_test_dir(a);
 	struct ws_store store = open_store(dir, a);
 	unsigned before = count_partials(&store, a);
-	struct ws_err err;
 	struct ws_scratch scratch;
 	assert_ok(ws_scratch_make(ws_store_path(&store, a, "partial"), "x-", a, &scratch, &err), err);
 	assert_true(ws_fs_is_dir(scratch.path));

@@ -19,9 +19,8 @@ open_store(struct ws_arena *a)
 	return store;
 }
 
-WS_TEST(a_store_with_a_different_version_is_refused_with_a_cure)
+WS_TEST_ERR(a_store_with_a_different_version_is_refused_with_a_cure)
 {
-	struct ws_err err;
 	struct ws_store store = open_store(a);
 	const char *version = ws_store_path(&store, a, "VERSION");
 	ws_store_close(&store);
@@ -31,10 +30,9 @@ WS_TEST(a_store_with_a_different_version_is_refused_with_a_cure)
 	assert_cure(err, WS_CURE_STORE, "");
 }
 
-WS_TEST(unused_downloads_are_removed_after_a_week)
+WS_TEST_ERR(unused_downloads_are_removed_after_a_week)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	const char *old = ws_store_path(&store, a, "partial/old.part");
 	const char *young = ws_store_path(&store, a, "partial/young.part");
 	assert_ok(ws_fs_write(old, "x", 1, 0644, &err), err);
@@ -45,13 +43,11 @@ WS_TEST(unused_downloads_are_removed_after_a_week)
 	assert_ok(ws_store_open(store.path, a, &store, &err), err);
 	assert_false(ws_fs_exists(old));
 	assert_true(ws_fs_exists(young));
-	ws_store_close(&store);
 }
 
-WS_TEST(files_are_kept_by_their_digest)
+WS_TEST_ERR(files_are_kept_by_their_digest)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	const char *file = ws_path_join(a, ws_test_dir(a), "x", NULL);
 	assert_ok(ws_fs_write(file, "abc", 3, 0644, &err), err);
 	struct ws_digest digest, again;
@@ -71,13 +67,11 @@ WS_TEST(files_are_kept_by_their_digest)
 	WS_AUTO_BUF struct ws_buf b = {0};
 	assert_ok(ws_cas_read(&store, digest.hex, &b, &err), err);
 	assert_string_equal(b.data, "abc");
-	ws_store_close(&store);
 }
 
-WS_TEST(files_behind_a_link_are_not_cleaned)
+WS_TEST_ERR(files_behind_a_link_are_not_cleaned)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	const char *partial = ws_store_path(&store, a, "partial");
 	const char *theirs = ws_test_dir(a);
 	const char *tree = ws_path_join(a, theirs, "src-x-dead", NULL);
@@ -87,13 +81,11 @@ WS_TEST(files_behind_a_link_are_not_cleaned)
 	ws_store_close(&store);
 	assert_ok(ws_store_open(store.path, a, &store, &err), err);
 	assert_true(ws_fs_is_dir(tree));
-	ws_store_close(&store);
 }
 
 /* SQLite opens no file whose path has 512 bytes. */
-WS_TEST(a_path_that_is_too_long_is_refused_with_what_to_do)
+WS_TEST_ERR(a_path_that_is_too_long_is_refused_with_what_to_do)
 {
-	struct ws_err err;
 	struct ws_store store;
 	const char *dir = ws_test_dir(a);
 	dir = ws_arena_printf(a, "%s/%0*d/%0200d", dir, (int)(460 - 202 - strlen(dir)), 0, 0);
@@ -105,9 +97,8 @@ WS_TEST(a_path_that_is_too_long_is_refused_with_what_to_do)
 	assert_cure(err, WS_CURE_STORE, "");
 }
 
-WS_TEST(without_a_home_the_store_has_no_place)
+WS_TEST_ERR(without_a_home_the_store_has_no_place)
 {
-	struct ws_err err;
 	struct ws_store store;
 	const struct ws_user_env nobody = {NULL, "", NULL};
 	assert_null(ws_store_default_path(&nobody, NULL, a));
@@ -136,19 +127,18 @@ build_tree(const struct ws_store *store, const char *first, struct ws_arena *a)
 
 WS_TEST(a_tree_is_the_same_however_it_was_made)
 {
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree x = build_tree(&store, "bin/tool", a);
 	struct ws_tree y = build_tree(&store, "include/x.h", a);
 	assert_true(ws_digest_eq(&x.digest, &y.digest));
 	assert_string_equal(x.path, y.path);
 	assert_int_equal(x.count, 4);
 	assert_int_equal(access(ws_path_join(a, x.path, "bin/tool", NULL), X_OK), 0);
-	ws_store_close(&store);
 }
 
 WS_TEST(looking_into_a_tree_follows_its_links)
 {
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a);
 	const struct ws_tree_entry *file = ws_tree_lookup(&tree, "include/x.h");
 	assert_non_null(file);
@@ -157,13 +147,11 @@ WS_TEST(looking_into_a_tree_follows_its_links)
 	assert_null(ws_tree_lookup(&tree, "inc"));
 	assert_null(ws_tree_lookup(&tree, "include"));
 	assert_null(ws_tree_lookup(&tree, "inc/z.h"));
-	ws_store_close(&store);
 }
 
-WS_TEST(trees_refuse_what_leaves_them)
+WS_TEST_ERR(trees_refuse_what_leaves_them)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree_builder *b = ws_tree_begin(&store, "demo-1", a, &err);
 	assert_fails(ws_tree_add_file(b, "../x", "", 0, false, &err), err, WS_ERR_FETCH);
 	assert_fails(ws_tree_add_link(b, "a/l", "../../x", &err), err, WS_ERR_FETCH);
@@ -181,13 +169,11 @@ WS_TEST(trees_refuse_what_leaves_them)
 	assert_fails(ws_tree_add_link(b, "l2", "f/e/up/../../x", &err), err, WS_ERR_FETCH);
 	assert_ok(ws_tree_add_link(b, "g/h", "../x", &err), err);
 	ws_tree_abandon(b);
-	ws_store_close(&store);
 }
 
-WS_TEST(adopting_takes_what_a_tool_left)
+WS_TEST_ERR(adopting_takes_what_a_tool_left)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree_builder *b = ws_tree_begin(&store, "demo-1", a, &err);
 	const char *dir = ws_tree_folder(b);
 	assert_ok(ws_fs_write(ws_path_join(a, dir, "a.c", NULL), "1", 1, 0644, &err), err);
@@ -199,13 +185,11 @@ WS_TEST(adopting_takes_what_a_tool_left)
 	assert_int_equal(symlink("/etc", ws_path_join(a, dir, "out", NULL)), 0);
 	assert_fails(ws_tree_adopt(b, &err), err, WS_ERR_FETCH);
 	ws_tree_abandon(b);
-	ws_store_close(&store);
 }
 
-WS_TEST(a_remembered_tree_is_found_until_it_is_deleted)
+WS_TEST_ERR(a_remembered_tree_is_found_until_it_is_deleted)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
 	const char *key = "aa00000000000000000000000000000000000000000000000000000000000000";
 	assert_false(ws_tree_recall(&store, key, a, &found));
@@ -217,20 +201,18 @@ WS_TEST(a_remembered_tree_is_found_until_it_is_deleted)
 	/* Made again, it is there again. */
 	build_tree(&store, "bin/tool", a);
 	assert_true(ws_tree_recall(&store, key, a, &found));
-	ws_store_close(&store);
 }
 
 /* A folder's name has 16 digits: whoever asks for another digest with the same does not mean this
  * tree. */
 WS_TEST(a_tree_that_is_not_asked_for_stays)
 {
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
 	const char *other = ws_arena_printf(
 		a, "%.16s%.48s", tree.digest.hex, "000000000000000000000000000000000000000000000000");
 	assert_false(ws_tree_find(&store, tree.name, other, a, &found));
 	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
-	ws_store_close(&store);
 }
 
 /* Opens the store and asks for the tree, as a user without privileges or with all files open. */
@@ -258,10 +240,9 @@ is_found(const char *path, const struct ws_tree *tree, bool is_other_user, struc
 	return is_there;
 }
 
-WS_TEST(a_tree_that_cannot_be_read_stays)
+WS_TEST_ERR(a_tree_that_cannot_be_read_stays)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a);
 	const char *tool = ws_path_join(a, tree.path, "bin/tool", NULL);
 	const char *list = ws_arena_printf(a, "%s.list", tree.path);
@@ -277,12 +258,10 @@ WS_TEST(a_tree_that_cannot_be_read_stays)
 	struct ws_tree found;
 	assert_ok(ws_store_open(store.path, a, &store, &err), err);
 	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
-	ws_store_close(&store);
 }
 
-WS_TEST(a_folder_of_somebody_does_not_become_a_store)
+WS_TEST_ERR(a_folder_of_somebody_does_not_become_a_store)
 {
-	struct ws_err err;
 	struct ws_store store;
 	const char *dir = ws_test_dir(a);
 	const char *theirs = ws_path_join(a, dir, "partial/theirs", NULL);
@@ -310,10 +289,9 @@ read_list(const struct ws_tree *tree, struct ws_buf *text, struct ws_arena *a)
 }
 
 /* Locks contain its digest. */
-WS_TEST(a_listing_has_sizes_and_the_digest_of_one_without)
+WS_TEST_ERR(a_listing_has_sizes_and_the_digest_of_one_without)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
 	WS_AUTO_BUF struct ws_buf text = {0}, old = {0};
 	read_list(&tree, &text, a);
@@ -338,14 +316,12 @@ WS_TEST(a_listing_has_sizes_and_the_digest_of_one_without)
 	assert_int_equal(ws_tree_lookup(&found, "include/x.h")->size_bytes, 11);
 	read_list(&tree, &old, a);
 	assert_string_equal(old.data, text.data);
-	ws_store_close(&store);
 }
 
 /* A wrong size in the listing would be sent with the tree. */
-WS_TEST(a_listing_with_a_wrong_size_is_damaged)
+WS_TEST_ERR(a_listing_with_a_wrong_size_is_damaged)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
 	WS_AUTO_BUF struct ws_buf text = {0};
 	read_list(&tree, &text, a);
@@ -359,13 +335,11 @@ WS_TEST(a_listing_with_a_wrong_size_is_damaged)
 	assert_false(ws_fs_exists(tree.path));
 	build_tree(&store, "bin/tool", a);
 	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
-	ws_store_close(&store);
 }
 
-WS_TEST(a_tree_without_a_listing_is_made_again)
+WS_TEST_ERR(a_tree_without_a_listing_is_made_again)
 {
-	struct ws_err err;
-	struct ws_store store = open_store(a);
+	WS_AUTO_STORE struct ws_store store = open_store(a);
 	struct ws_tree tree = build_tree(&store, "bin/tool", a);
 	/* As a cleaner of caches leaves it: folders, no files. */
 	const char *tool = ws_path_join(a, tree.path, "bin/tool", NULL);
@@ -375,5 +349,4 @@ WS_TEST(a_tree_without_a_listing_is_made_again)
 	struct ws_tree again = build_tree(&store, "bin/tool", a);
 	assert_string_equal(again.path, tree.path);
 	assert_true(ws_fs_exists(tool));
-	ws_store_close(&store);
 }

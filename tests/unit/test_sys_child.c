@@ -16,10 +16,9 @@ ask(const char *script, struct ws_limits limits, struct ws_buf *out, struct ws_e
 	return ws_child_ask(&(struct ws_child_order){.argv = argv, .limits = limits}, out, err);
 }
 
-WS_TEST(an_answer_is_all_that_was_printed)
+WS_TEST_ERR(an_answer_is_all_that_was_printed)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
-	struct ws_err err;
 	assert_ok(ask("seq 1 20000; echo nothing >&2", (struct ws_limits){0}, &out, &err), err);
 	assert_int_equal(out.len, 108894);
 	assert_fails(ask("echo said; exit 3", (struct ws_limits){0}, &out, &err), err, WS_ERR_BUILD);
@@ -27,10 +26,9 @@ WS_TEST(an_answer_is_all_that_was_printed)
 	(void)a;
 }
 
-WS_TEST(an_answer_above_its_limit_is_an_error)
+WS_TEST_ERR(an_answer_above_its_limit_is_an_error)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
-	struct ws_err err;
 	struct ws_limits limits = {.answer_bytes = 100000};
 	assert_fails(ask("seq 1 20000", limits, &out, &err), err, WS_ERR_BUILD);
 	assert_string_equal(err.text, "'/bin/sh' printed more than 97 KiB");
@@ -40,10 +38,9 @@ WS_TEST(an_answer_above_its_limit_is_an_error)
 	(void)a;
 }
 
-WS_TEST(a_program_that_closes_its_output_and_goes_on_is_ended)
+WS_TEST_ERR(a_program_that_closes_its_output_and_goes_on_is_ended)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
-	struct ws_err err;
 	struct ws_limits limits = {.timeout_ms = 300};
 	int64_t begun = ws_clock_ms();
 	assert_fails(ask("echo 12; exec >&-; exec sleep 60", limits, &out, &err), err, WS_ERR_BUILD);
@@ -52,10 +49,9 @@ WS_TEST(a_program_that_closes_its_output_and_goes_on_is_ended)
 	(void)a;
 }
 
-WS_TEST(leftover_processes_of_a_program_do_not_delay_its_answer)
+WS_TEST_ERR(leftover_processes_of_a_program_do_not_delay_its_answer)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
-	struct ws_err err;
 	int64_t begun = ws_clock_ms();
 	assert_ok(ask("setsid sleep 5 & echo 12", (struct ws_limits){0}, &out, &err), err);
 	assert_string_equal(ws_buf_text(&out), "12\n");
@@ -63,9 +59,8 @@ WS_TEST(leftover_processes_of_a_program_do_not_delay_its_answer)
 	(void)a;
 }
 
-WS_TEST(silence_ends_it_and_lines_go_on)
+WS_TEST_ERR(silence_ends_it_and_lines_go_on)
 {
-	struct ws_err err;
 	struct ws_limits limits = {.silence_ms = 400};
 	assert_ok(ask("for i in 1 2 3 4; do sleep 0.2; echo $i; done", limits, NULL, &err), err);
 	assert_fails(ask("echo 1; exec sleep 60", limits, NULL, &err), err, WS_ERR_BUILD);
@@ -79,10 +74,9 @@ collect(void *self, const char *line)
 	ws_buf_printf(self, "<%s>", line);
 }
 
-WS_TEST(lines_come_whole)
+WS_TEST_ERR(lines_come_whole)
 {
 	WS_AUTO_BUF struct ws_buf lines = {0};
-	struct ws_err err;
 	const char *const argv[] = {
 		"/bin/sh", "-c", "printf on; sleep 0.1; printf 'e\\n\\ntwo\\nrest'", NULL};
 	const struct ws_child_order order = {.argv = argv, .on_line = collect, .self = &lines};
@@ -91,9 +85,8 @@ WS_TEST(lines_come_whole)
 	(void)a;
 }
 
-WS_TEST(a_child_above_its_limit_is_ended_and_named)
+WS_TEST_ERR(a_child_above_its_limit_is_ended_and_named)
 {
-	struct ws_err err;
 	const char *const argv[] = {"/bin/sh", "-c", "while :; do :; done", NULL};
 	const struct ws_child_order order = {
 		.argv = argv, .limits = {.cpu_s = 1}, .name = "reading 'x.whl'", .kind = WS_ERR_NEGATIVE};
@@ -117,10 +110,9 @@ ask_ours(const char *script, const char *answer, struct ws_arena *a, struct ws_b
 	return ws_child_ask(&order, out, err);
 }
 
-WS_TEST(one_of_ours_reads_its_order_and_leaves_a_file)
+WS_TEST_ERR(one_of_ours_reads_its_order_and_leaves_a_file)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
-	struct ws_err err;
 	assert_ok(
 		ask_ours("echo said; cat order.json > answer; echo >> answer", "answer", a, &out, &err),
 		err);
@@ -131,9 +123,8 @@ WS_TEST(one_of_ours_reads_its_order_and_leaves_a_file)
 	assert_contains(err.text, "larger than 1000 bytes");
 }
 
-WS_TEST(an_error_of_one_of_ours_is_the_error)
+WS_TEST_ERR(an_error_of_one_of_ours_is_the_error)
 {
-	struct ws_err err;
 	const char *script =
 		"echo noise; echo 'error: the wheel is missing' >&2; echo '  cure'; exit 4";
 	assert_fails(ask_ours(script, NULL, a, NULL, &err), err, WS_ERR_FETCH);
@@ -144,9 +135,8 @@ WS_TEST(an_error_of_one_of_ours_is_the_error)
 	assert_string_equal(err.text, "'/bin/sh' was ended by signal 11 (Segmentation fault)");
 }
 
-WS_TEST(the_exit_code_tells_that_memory_ran_out)
+WS_TEST_ERR(the_exit_code_tells_that_memory_ran_out)
 {
-	struct ws_err err;
 	const char *quotes = "echo 'error: the server is out of memory' >&2; exit 4";
 	assert_fails(ask_ours(quotes, NULL, a, NULL, &err), err, WS_ERR_FETCH);
 	assert_string_equal(err.text, "the server is out of memory");
@@ -224,9 +214,8 @@ WS_TEST(a_signal_without_a_handler_ends_us_after_the_child)
 	assert_false(ws_fs_exists(file));
 }
 
-WS_TEST(a_deadline_ends_it)
+WS_TEST_ERR(a_deadline_ends_it)
 {
-	struct ws_err err;
 	struct ws_stop stop = {.fd = -1, .deadline_ms = ws_clock_ms() + 200};
 	const char *const argv[] = {"/bin/sleep", "60", NULL};
 	const struct ws_child_order order = {.argv = argv, .stop = &stop};

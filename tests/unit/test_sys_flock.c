@@ -11,9 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-WS_TEST(a_lock_on_a_removed_file_does_not_count)
+WS_TEST_ERR(a_lock_on_a_removed_file_does_not_count)
 {
-	struct ws_err err;
 	const char *path = ws_path_join(a, ws_test_dir(a), "lock", NULL);
 	int first = -1, second = -1;
 	assert_int_equal(ws_flock_try(path, true, &first, &err), WS_FLOCK_HELD);
@@ -28,9 +27,8 @@ WS_TEST(a_lock_on_a_removed_file_does_not_count)
 	close(second);
 }
 
-WS_TEST(a_number_is_locked_once_and_goes_with_its_file)
+WS_TEST_ERR(a_number_is_locked_once_and_goes_with_its_file)
 {
-	struct ws_err err;
 	const char *path = ws_path_join(a, ws_test_dir(a), "numbers", NULL);
 	int ours = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	int theirs = open(path, O_RDWR | O_CLOEXEC);
@@ -68,9 +66,8 @@ hold(const char *path, unsigned ms)
 	return pid;
 }
 
-WS_TEST(a_lock_is_waited_for_until_somebody_asks_to_stop)
+WS_TEST_ERR(a_lock_is_waited_for_until_somebody_asks_to_stop)
 {
-	struct ws_err err;
 	const char *path = ws_path_join(a, ws_test_dir(a), "lock", NULL);
 	struct ws_stop stop = {.fd = -1};
 	int fd = -1;

@@ -22,14 +22,13 @@ stop(void *self WS_UNUSED, const struct ws_record_entry *entry WS_UNUSED, struct
 	return ws_err_set(err, WS_ERR_VERIFY, "enough");
 }
 
-WS_TEST(lines_are_read_in_order)
+WS_TEST_ERR(lines_are_read_in_order)
 {
 	static const char text[] = "a/b.py," HELLO ",5\r\n"
 							   "\"odd, \"\"name\"\".py\"," HELLO ",5\n"
 							   "x-1.dist-info/RECORD.jws,,\n"
 							   "x-1.dist-info/RECORD,,";
 	WS_AUTO_BUF struct ws_buf read = {0};
-	struct ws_err err;
 	assert_ok(ws_record_read(ws_str_of(text), false, a, note, &read, &err), err);
 	assert_string_equal(ws_buf_text(&read),
 		"a/b.py 2cf24dba 5\n"
@@ -45,24 +44,22 @@ keep_path(void *self, const struct ws_record_entry *entry, struct ws_err *err WS
 	return true;
 }
 
-WS_TEST(a_plain_path_is_a_view_of_the_text)
+WS_TEST_ERR(a_plain_path_is_a_view_of_the_text)
 {
 	static const char text[] = "a.py," HELLO ",5\n";
 	const char *path = NULL;
-	struct ws_err err;
 	assert_ok(ws_record_read(ws_str_of(text), false, a, keep_path, &path, &err), err);
 	assert_ptr_equal(path, text);
 }
 
-WS_TEST(the_taker_may_end_it)
+WS_TEST_ERR(the_taker_may_end_it)
 {
 	static const char text[] = "a.py," HELLO ",5\nno line\n";
-	struct ws_err err;
 	assert_fails(ws_record_read(ws_str_of(text), false, a, stop, NULL, &err), err, WS_ERR_VERIFY);
 	assert_ok(ws_record_read(ws_str_of(""), false, a, stop, NULL, &err), err);
 }
 
-WS_TEST(a_written_record_is_read_again)
+WS_TEST_ERR(a_written_record_is_read_again)
 {
 	static const char *const paths[] = {"a.py", "a,b.py", "say \"hi\".txt", "\"", ","};
 	WS_AUTO_BUF struct ws_buf record = {0};
@@ -74,7 +71,6 @@ WS_TEST(a_written_record_is_read_again)
 	assert_ptr_equal(strstr(ws_buf_text(&record), "a.py," HELLO ",18446744073709551615\n"),
 		ws_buf_text(&record));
 	WS_AUTO_BUF struct ws_buf read = {0};
-	struct ws_err err;
 	assert_ok(ws_record_read(ws_buf_str(&record), false, a, note, &read, &err), err);
 	assert_string_equal(ws_buf_text(&read),
 		"a.py 2cf24dba 18446744073709551615\n"
@@ -144,7 +140,7 @@ WS_TEST(strange_lines_are_refused)
 	}
 }
 
-WS_TEST(paths_of_any_length_end_somewhere)
+WS_TEST_ERR(paths_of_any_length_end_somewhere)
 {
 	WS_AUTO_BUF struct ws_buf record = {0};
 	ws_buf_putc(&record, '"');
@@ -153,7 +149,6 @@ WS_TEST(paths_of_any_length_end_somewhere)
 	}
 	ws_buf_puts(&record, "\"," HELLO ",5\n");
 	WS_AUTO_BUF struct ws_buf read = {0};
-	struct ws_err err;
 	assert_fails(
 		ws_record_read(ws_buf_str(&record), false, a, note, &read, &err), err, WS_ERR_FETCH);
 	struct ws_str cut = ws_buf_str(&record);

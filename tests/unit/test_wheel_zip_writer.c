@@ -145,7 +145,7 @@ WS_TEST(times_stay_within_what_zip_knows)
 	}
 }
 
-WS_TEST(bytes_from_a_file_and_from_memory_are_the_same)
+WS_TEST_ERR(bytes_from_a_file_and_from_memory_are_the_same)
 {
 	const char *dir = ws_test_dir(a);
 	const char *file = ws_path_join(a, dir, "large", NULL);
@@ -155,7 +155,6 @@ WS_TEST(bytes_from_a_file_and_from_memory_are_the_same)
 	for (unsigned i = 0; i < 200000; i++) {
 		ws_buf_printf(&large, "%u,", i * 2654435761U >> (i % 29));
 	}
-	struct ws_err err;
 	assert_ok(ws_fs_write(file, large.data, large.len, 0600, &err), err);
 	struct ws_wheel_entry entry = {.name = "large", .file = file};
 	assert_ok(ws_pack_write(one, NULL, &entry, 1, EPOCH, &err), err);
@@ -168,13 +167,12 @@ WS_TEST(bytes_from_a_file_and_from_memory_are_the_same)
 	assert_string_equal(x.hex, y.hex);
 }
 
-WS_TEST(a_failure_leaves_nothing_behind)
+WS_TEST_ERR(a_failure_leaves_nothing_behind)
 {
 	const char *dir = ws_test_dir(a);
 	const char *path = ws_path_join(a, dir, "x.whl", NULL);
 	const struct ws_wheel_entry entries[] = {
 		{.name = "x", .bytes = "x", .len = 1}, {.name = "y", .file = "/does/not/exist"}};
-	struct ws_err err;
 	assert_fails(ws_pack_write(path, NULL, entries, 2, EPOCH, &err), err, WS_ERR_IO);
 	assert_contains(err.text, "'/does/not/exist'");
 	assert_false(ws_fs_exists(path));
@@ -191,13 +189,12 @@ WS_TEST(the_zlib_has_a_version)
 	assert_int_equal(ws_zlib_version()[0], '1');
 }
 
-WS_TEST(entries_are_ordered_by_bytes_with_dist_info_last)
+WS_TEST_ERR(entries_are_ordered_by_bytes_with_dist_info_last)
 {
 	struct ws_wheel_entry entries[] = {{.name = "x-1.dist-info/WHEEL"}, {.name = "zz/a.py"},
 		{.name = "x-1.dist-info/METADATA"}, {.name = "a/b.py"}, {.name = "a.py"}, {.name = "B.py"}};
 	static const char *const expected[] = {
 		"B.py", "a.py", "a/b.py", "zz/a.py", "x-1.dist-info/METADATA", "x-1.dist-info/WHEEL"};
-	struct ws_err err;
 	assert_ok(ws_wheel_entries_order(entries, WS_LEN(entries), "x-1.dist-info", &err), err);
 	for (size_t i = 0; i < WS_LEN(expected); i++) {
 		assert_string_equal(entries[i].name, expected[i]);
@@ -268,7 +265,7 @@ demo(struct ws_metadata *metadata, struct ws_arena *a)
 	};
 }
 
-WS_TEST(a_wheel_has_every_part_in_its_place)
+WS_TEST_ERR(a_wheel_has_every_part_in_its_place)
 {
 	struct ws_metadata metadata = {0};
 	struct ws_wheel_spec spec = demo(&metadata, a);
@@ -276,7 +273,6 @@ WS_TEST(a_wheel_has_every_part_in_its_place)
 		"demo_kernels-1.0+cu.12.4-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
 	const char *path = ws_path_join(a, ws_test_dir(a), "demo.whl", NULL);
 	WS_AUTO_BUF struct ws_buf b = {0};
-	struct ws_err err;
 	assert_ok(ws_wheel_write(&spec, path, &err), err);
 	assert_ok(ws_fs_read(path, &b, &err), err);
 	struct member members[16];
