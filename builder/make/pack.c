@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "config/recipe.h"
 #include "judge/order.h"
-#include "wheel/wheel.h"
 
 /* Raise it when the same order would give other bytes. */
 #define PACK_VERSION "wheelsmith.pack/4"

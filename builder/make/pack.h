@@ -10,7 +10,7 @@
 
 #include "engine/graph.h"
 #include "recipe/recipe_files.h"
-#include "wheel/sbom.h"
+#include "wheel/wheel.h"
 
 struct ws_judge_module;
 struct ws_user_env;

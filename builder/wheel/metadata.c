@@ -1,6 +1,6 @@
 /* metadata.c - METADATA, field by field (core metadata specifications; PEP 639, 685). Judging
  * requirements and classifiers is the index's. */
-#include "wheel/metadata.h"
+#include "wheel/wheel.h"
 
 /* The output, and its first error. */
 struct writer {
@@ -89,15 +89,16 @@ add_extras(struct writer *w, const struct ws_metadata *m)
 }
 
 bool
-ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_facts *facts,
-	struct ws_buf *out, struct ws_err *err)
+ws_metadata_write(const struct ws_wheel_spec *spec, struct ws_str description, struct ws_buf *out,
+	struct ws_err *err)
 {
+	const struct ws_metadata *metadata = spec->metadata;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct writer w = {.out = out, .a = a, .err = err};
 	bool licensed = metadata->license_expression || metadata->license_file_count > 0;
 	add_field(&w, "Metadata-Version", licensed ? "2.4" : "2.1");
-	add_field(&w, "Name", facts->distribution);
-	add_field(&w, "Version", facts->version);
+	add_field(&w, "Name", spec->distribution);
+	add_field(&w, "Version", spec->version);
 	add_field(&w, "Summary", metadata->summary);
 	if (metadata->keyword_count > 0) {
 		add_field(&w, "Keywords", ws_join(metadata->keywords, metadata->keyword_count, ",", a));
@@ -120,21 +121,21 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 		}
 	}
 	add_field(&w, "Requires-Python", metadata->requires_python);
-	add_requirements(&w, metadata, facts->torch);
+	add_requirements(&w, metadata, spec->torch);
 	for (size_t i = 0; i < metadata->project_url_count; i++) {
 		const struct ws_project_url *page = &metadata->project_urls[i];
 		add_field(&w, "Project-URL", ws_arena_printf(a, "%s, %s", page->label, page->url));
 	}
 	add_extras(&w, metadata);
 	const char *file = metadata->description_file;
-	if (facts->description.n > 0 && file) {
+	if (description.n > 0 && file) {
 		bool markdown = ws_ends_with(file, ".md") || ws_ends_with(file, ".markdown");
 		add_field(&w, "Description-Content-Type",
 			markdown                         ? "text/markdown"
 				: ws_ends_with(file, ".rst") ? "text/x-rst"
 											 : "text/plain");
 		ws_buf_putc(out, '\n');
-		add_text(out, facts->description);
+		add_text(out, description);
 	}
 	return !w.failed;
 }

@@ -1,7 +1,6 @@
 /* sbom.c - CycloneDX 1.5 (ECMA-424), the few fields that we can fill. */
-#include "wheel/sbom.h"
-
 #include "base/table.h"
+#include "wheel/wheel.h"
 
 struct hash {
 	const char *content;

@@ -113,42 +113,26 @@ add_metadata(struct making *m, struct ws_err *err)
 			ws_path_join(m->a, spec->source_dir, name, NULL), LARGEST_TEXT, &description, err)) {
 		return ws_err_wrap(err, "reading the description");
 	}
-	struct ws_metadata_facts facts = {
-		.distribution = spec->distribution,
-		.version = spec->version,
-		.torch = spec->torch,
-		.description = ws_buf_str(&description),
-	};
-	if (!ws_metadata_write(spec->metadata, &facts, &text, err)) {
+	if (!ws_metadata_write(spec, ws_buf_str(&description), &text, err)) {
 		return false;
 	}
 	add_text(m, "METADATA", ws_buf_copy(&text, m->a));
 	return true;
 }
 
-/* Installers put a wheel for any platform into purelib, which must not have libraries. */
-static bool
-check_pure(const struct making *m, struct ws_err *err)
-{
-	if (strcmp(m->spec->tags.platform, "any") != 0) {
-		return true;
-	}
-	for (size_t i = 0; i < m->entries.len; i++) {
-		if (ws_ends_with(m->entries.at[i].name, ".so")) {
-			return ws_err_set(err, WS_ERR_CONFIG,
-				"'%s' is a shared object in a wheel for any platform", m->entries.at[i].name);
-		}
-	}
-	return true;
-}
-
-/* Hashes every entry; RECORD becomes the last one. */
+/* Hashes every entry; RECORD becomes the last one. Installers put a wheel for any platform into
+ * purelib, which must not have libraries. */
 static bool
 add_record(struct making *m, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf record = {0};
+	bool pure = strcmp(m->spec->tags.platform, "any") == 0;
 	for (size_t i = 0; i < m->entries.len; i++) {
 		const struct ws_wheel_entry *entry = &m->entries.at[i];
+		if (pure && ws_ends_with(entry->name, ".so")) {
+			return ws_err_set(err, WS_ERR_CONFIG,
+				"'%s' is a shared object in a wheel for any platform", entry->name);
+		}
 		struct ws_digest digest;
 		uint64_t size = entry->len;
 		if (!entry->file) {
@@ -196,8 +180,7 @@ ws_wheel_write(const struct ws_wheel_spec *spec, const char *path, struct ws_err
 	if (spec->sbom_json) {
 		add_text(&m, "sboms/wheelsmith.cdx.json", spec->sbom_json);
 	}
-	return check_pure(&m, err)
-		&& ws_wheel_entries_order(m.entries.at, m.entries.len, m.dist_info, err)
+	return ws_wheel_entries_order(m.entries.at, m.entries.len, m.dist_info, err)
 		&& add_record(&m, err)
 		&& ws_pack_write(path, NULL, m.entries.at, m.entries.len, spec->epoch, err);
 }

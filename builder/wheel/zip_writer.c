@@ -101,82 +101,54 @@ struct dos_time {
 	zip_uint16_t time, date;
 };
 
-/* How an entry is packed. */
-struct packing {
-	zip_int32_t method;
-	zip_uint32_t level, attributes;
-};
-
-static zip_source_t *
-cannot_read(zip_t *archive, const struct ws_wheel_entry *entry, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_IO, "cannot read '%s': %s", entry->name, zip_strerror(archive));
-	return NULL;
-}
-
-/* The source of an entry's bytes for libzip; NULL after setting err. */
-static zip_source_t *
-open_source(
-	zip_t *archive, const struct ws_wheel_entry *entry, struct packing *how, struct ws_err *err)
-{
-	struct stat status;
-	if (entry->file && stat(entry->file, &status) < 0) {
-		ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->file);
-		return NULL;
-	}
-	bool empty = entry->file ? status.st_size == 0 : entry->len == 0;
-	*how = (struct packing){empty ? ZIP_CM_STORE : ZIP_CM_DEFLATE, empty ? 0 : LEVEL,
-		FILE_ATTRIBUTES(entry->executable ? 0755U : 0644U)};
-	zip_source_t *source = entry->file ? zip_source_file(archive, entry->file, 0, -1)
-									   : zip_source_buffer(archive, entry->bytes, entry->len, 0);
-	return source ? source : cannot_read(archive, entry, err);
-}
-
-/* An entry of @a from with its packed bytes: libzip does not unpack an entry that keeps its
- * method. */
-static zip_source_t *
-open_again(zip_t *archive, zip_t *from, const struct ws_wheel_entry *entry, struct packing *how,
-	struct ws_err *err)
-{
-	zip_stat_t status;
-	zip_uint8_t system;
-	zip_stat_init(&status);
-	if (zip_stat(from, entry->again, 0, &status) < 0
-		|| zip_file_get_external_attributes(from, status.index, 0, &system, &how->attributes) < 0) {
-		return cannot_read(from, entry, err);
-	}
-	if (system != ZIP_OPSYS_UNIX) { /* there the same bits mean something else */
-		how->attributes = FILE_ATTRIBUTES(0644U);
-	}
-	how->method = status.comp_method;
-	how->level = 0;
-	zip_source_t *source = zip_source_zip(archive, from, status.index, ZIP_FL_COMPRESSED, 0, -1);
-	return source ? source : cannot_read(archive, entry, err);
-}
-
+/* Adds an entry. An entry of @from keeps its packed bytes: libzip does not unpack an entry that
+ * keeps its method. */
 static bool
 add(zip_t *archive, zip_t *from, const struct ws_wheel_entry *entry, struct dos_time at,
 	struct ws_err *err)
 {
-	struct packing how;
-	zip_source_t *source = from && entry->again ? open_again(archive, from, entry, &how, err)
-												: open_source(archive, entry, &how, err);
+	zip_uint32_t level = LEVEL, attributes = FILE_ATTRIBUTES(entry->executable ? 0755U : 0644U);
+	zip_int32_t method = ZIP_CM_DEFLATE;
+	zip_source_t *source;
+	struct stat status = {.st_size = (off_t)entry->len};
+	zip_stat_t packed;
+	zip_uint8_t system;
+	if (from && entry->again) {
+		zip_stat_init(&packed);
+		if (zip_stat(from, entry->again, 0, &packed) < 0
+			|| zip_file_get_external_attributes(from, packed.index, 0, &system, &attributes) < 0) {
+			return ws_err_set(
+				err, WS_ERR_IO, "cannot read '%s': %s", entry->name, zip_strerror(from));
+		}
+		if (system != ZIP_OPSYS_UNIX) { /* there the same bits mean something else */
+			attributes = FILE_ATTRIBUTES(0644U);
+		}
+		level = 0;
+		method = packed.comp_method;
+		source = zip_source_zip(archive, from, packed.index, ZIP_FL_COMPRESSED, 0, -1);
+	} else {
+		if (entry->file && stat(entry->file, &status) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->file);
+		}
+		level = status.st_size == 0 ? 0 : LEVEL;
+		method = status.st_size == 0 ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
+		source = entry->file ? zip_source_file(archive, entry->file, 0, -1)
+							 : zip_source_buffer(archive, entry->bytes, entry->len, 0);
+	}
 	if (!source) {
-		return false;
+		return ws_err_set(
+			err, WS_ERR_IO, "cannot read '%s': %s", entry->name, zip_strerror(archive));
 	}
 	zip_int64_t added = zip_file_add(archive, entry->name, source, ZIP_FL_ENC_UTF_8);
 	zip_uint64_t index = (zip_uint64_t)added;
 	if (added < 0) {
 		zip_source_free(source);
 	}
-	if (added < 0 || zip_set_file_compression(archive, index, how.method, how.level) < 0
-		|| zip_file_set_dostime(archive, index, at.time, at.date, 0) < 0
-		|| zip_file_set_external_attributes(archive, index, 0, ZIP_OPSYS_UNIX, how.attributes)
-			< 0) {
-		return ws_err_set(
-			err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
-	}
-	return true;
+	return (added >= 0 && zip_set_file_compression(archive, index, method, level) == 0
+			   && zip_file_set_dostime(archive, index, at.time, at.date, 0) == 0
+			   && zip_file_set_external_attributes(archive, index, 0, ZIP_OPSYS_UNIX, attributes)
+				   == 0)
+		|| ws_err_set(err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
 }
 
 static zip_t *

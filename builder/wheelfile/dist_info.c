@@ -270,26 +270,6 @@ name_len(const char *text)
 	return len;
 }
 
-/* The rest behind the name and its extras: "(>=1,<2)", ">=1", "@ https://..." */
-static bool
-read_claim(struct reader *r, struct ws_str claim, struct ws_requirement *requirement)
-{
-	claim = ws_str_trim(claim);
-	if (claim.n > 0 && claim.s[0] == '@') {
-		requirement->url =
-			ws_str_copy(ws_str_trim((struct ws_str){claim.s + 1, claim.n - 1}), r->a);
-		return requirement->url[0] != '\0';
-	}
-	if (claim.n > 0 && claim.s[0] == '(') {
-		if (claim.s[claim.n - 1] != ')') {
-			return false;
-		}
-		claim = ws_str_trim((struct ws_str){claim.s + 1, claim.n - 2});
-	}
-	requirement->specifiers = ws_str_copy(claim, r->a);
-	return ws_specifiers_parse(requirement->specifiers, r->a) != NULL;
-}
-
 /* "torch[opt]>=2.4 ; python_version < '3.12'" */
 static bool
 read_requirement(struct reader *r, struct ws_str value, struct ws_requirement *requirement)
@@ -319,8 +299,23 @@ read_requirement(struct reader *r, struct ws_str value, struct ws_requirement *r
 		ws_str_cut(&marker, ';');
 		requirement->marker = ws_str_copy(ws_str_trim(marker), r->a);
 	}
-	return len > 0 && !strchr(text, '\n') && read_claim(r, claim, requirement)
-		&& (!requirement->marker || requirement->marker[0]);
+	if (len == 0 || strchr(text, '\n') || (requirement->marker && !requirement->marker[0])) {
+		return false;
+	}
+	claim = ws_str_trim(claim);
+	if (url) {
+		requirement->url =
+			ws_str_copy(ws_str_trim((struct ws_str){claim.s + 1, claim.n - 1}), r->a);
+		return requirement->url[0] != '\0';
+	}
+	if (claim.n > 0 && claim.s[0] == '(') {
+		if (claim.s[claim.n - 1] != ')') {
+			return false;
+		}
+		claim = ws_str_trim((struct ws_str){claim.s + 1, claim.n - 2});
+	}
+	requirement->specifiers = ws_str_copy(claim, r->a);
+	return ws_specifiers_parse(requirement->specifiers, r->a) != NULL;
 }
 
 static bool

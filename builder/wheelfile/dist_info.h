@@ -3,7 +3,7 @@
  *
  * Reading is strict, because a file that two readers understand differently shows one face to us
  * and another to pip: every line is a field, no deciding field is repeated, no control
- * characters, UTF-8. wheel/metadata.h writes ours.
+ * characters, UTF-8. wheel/wheel.h writes ours.
  *
  * Sources: binary distribution format, core metadata, PEP 508 (requirements). Errors are
  * WS_ERR_FETCH with file and line. Texts live in the arena.

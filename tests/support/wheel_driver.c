@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "model/wheel_name.h"
-#include "wheel/sbom.h"
 #include "wheel/wheel.h"
 
 #include <stdlib.h>

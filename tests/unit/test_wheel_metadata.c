@@ -1,20 +1,20 @@
 /* test_wheel_metadata.c - METADATA and WHEEL, to the byte. Real readers: cli/wheel_pack.bats. */
 #include "test.h"
 
-#include "wheel/metadata.h"
+#include "wheel/wheel.h"
 
 static const char *
 written(const struct ws_metadata *m, const char *torch, const char *description, struct ws_arena *a)
 {
-	struct ws_metadata_facts facts = {
+	struct ws_wheel_spec spec = {
 		.distribution = "flash_attn",
 		.version = "2.8.3+cu.12.4.torch.2.5.sm.86",
 		.torch = torch,
-		.description = ws_str_of(description),
+		.metadata = m,
 	};
 	WS_AUTO_BUF struct ws_buf b = {0};
 	struct ws_err err;
-	assert_ok(ws_metadata_write(m, &facts, &b, &err), err);
+	assert_ok(ws_metadata_write(&spec, ws_str_of(description), &b, &err), err);
 	return ws_buf_copy(&b, a);
 }
 
@@ -169,10 +169,10 @@ WS_TEST(a_line_break_cannot_smuggle_a_field)
 		"a\x1b[0m"};
 	for (size_t i = 0; i < WS_LEN(bad); i++) {
 		struct ws_metadata m = {.summary = bad[i], .author = "x"};
-		struct ws_metadata_facts facts = {.distribution = "x", .version = "1"};
+		struct ws_wheel_spec spec = {.distribution = "x", .version = "1", .metadata = &m};
 		WS_AUTO_BUF struct ws_buf b = {0};
 		struct ws_err err;
-		assert_fails(ws_metadata_write(&m, &facts, &b, &err), err, WS_ERR_CONFIG);
+		assert_fails(ws_metadata_write(&spec, ws_str_of(NULL), &b, &err), err, WS_ERR_CONFIG);
 		assert_string_equal(err.text, "the metadata field 'Summary' is more than one line");
 		assert_contains(err.cure, "description_file");
 	}

@@ -1,7 +1,7 @@
 /* test_wheel_sbom.c - the bill of materials, to the byte. */
 #include "test.h"
 
-#include "wheel/sbom.h"
+#include "wheel/wheel.h"
 
 WS_TEST(parts_are_sorted_and_nothing_varies)
 {

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/text.h"
-#include "wheel/metadata.h"
+#include "wheel/wheel.h"
 #include "wheelfile/dist_info.h"
 
 #define WHEEL \
@@ -48,10 +48,9 @@ refuse_metadata(struct ws_str text, const char *why, struct ws_arena *a)
 
 #define CONTINUED "Metadata-Version: 2.1\r\nName: demo\nVersion: 1\nSummary: one\n  two\n"
 
-WS_TEST(fields_are_cut_with_their_continued_lines)
+WS_TEST_ERR(fields_are_cut_with_their_continued_lines)
 {
 	struct ws_metadata_info info;
-	struct ws_err err = {0};
 	struct ws_str text = ws_str_of(CONTINUED "License:\n\nno colon\n");
 	assert_ok(ws_metadata_info_read(text, a, &info, &err), err);
 	assert_string_equal(info.summary, "one");
