@@ -260,7 +260,7 @@ find_restriction(
 }
 
 static bool
-admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena *a,
+admit(const struct ws_index_trusted *trusted, struct ws_zip *zip, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -284,7 +284,7 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 	entry->requires_python = info.metadata.requires_python;
 	entry->metadata_sha256 =
 		ws_arena_strdup(a, ws_digest_bytes(ws_buf_text(metadata), metadata->len).hex);
-	place(entry, &info.metadata, wheel->trusted, a);
+	place(entry, &info.metadata, trusted, a);
 	const char *why;
 	ws_index_entry_complete(entry, a, &why);
 	const char *const *lines = ws_dist_info_disagreements(
@@ -302,26 +302,23 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 }
 
 bool
-ws_index_admit(const struct ws_index_arrival *wheel, struct ws_arena *a,
+ws_index_admit(const char *path, const struct ws_index_trusted *trusted, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err)
 {
 	WS_AUTO_FILE_SOURCE struct ws_file_source file = {.fd = -1};
 	struct ws_zip zip;
 	const char *why;
-	*entry = (struct ws_index_entry){.file = ws_arena_strdup(a, wheel->file),
-		.sha256 = ws_arena_strdup(a, wheel->sha256),
-		.size_bytes = wheel->size_bytes};
 	if (!ws_index_entry_complete(entry, a, &why)) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a wheel's name: %s", wheel->file, why);
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a wheel's name: %s", entry->file, why);
 	}
-	if (!ws_file_source_open(wheel->path, &file, err)) {
+	if (!ws_file_source_open(path, &file, err)) {
 		return false;
 	}
-	file.source.name = wheel->file;
+	file.source.name = entry->file;
 	if (!ws_zip_open(&file.source, NULL, a, &zip, err)
-		|| !admit(wheel, &zip, a, entry, metadata, wrong, err)) {
-		if (err && !strstr(err->text, wheel->file)) {
-			ws_err_wrap(err, "'%s'", wheel->file);
+		|| !admit(trusted, &zip, a, entry, metadata, wrong, err)) {
+		if (err && !strstr(err->text, entry->file)) {
+			ws_err_wrap(err, "'%s'", entry->file);
 		}
 		return ws_index_err(err);
 	}

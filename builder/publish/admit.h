@@ -43,21 +43,14 @@ struct ws_index_trusted {
 bool ws_index_trusted_read(
 	const char *folder, struct ws_arena *a, struct ws_map *trusted, struct ws_err *err);
 
-/** One wheel file on its way into an index. */
-struct ws_index_arrival {
-	const char *path; /**< the file; must not change meanwhile */
-	const char *file; /**< its name */
-	const char *sha256;
-	uint64_t size_bytes;
-	const struct ws_index_trusted *trusted; /**< NULL: no build.json lists this file */
-};
-
 /**
- * Fills @a entry (without `uploaded` and `yanked`) and appends METADATA to @a metadata. A file that
- * is not a wheel is an error. @a wrong gets the first contradiction of a readable wheel (name,
- * RECORD), one line; else NULL.
+ * Reads the wheel at @a path, which must not change meanwhile, and completes @a entry, which has
+ * its file name, digest and size; `uploaded` and `yanked` stay empty. Appends METADATA to
+ * @a metadata. @a trusted: what build.json has of this file; NULL: nothing. A file that is not a
+ * wheel is an error. @a wrong gets the first contradiction of a readable wheel (name, RECORD), one
+ * line; else NULL.
  */
-bool ws_index_admit(const struct ws_index_arrival *wheel, struct ws_arena *a,
+bool ws_index_admit(const char *path, const struct ws_index_trusted *trusted, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err);
 
 #endif

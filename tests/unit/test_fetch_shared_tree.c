@@ -97,14 +97,24 @@ struct host {
 	struct ws_fetch fetch;
 };
 
-static void
-open_host(struct host *host, struct place *place, struct ws_arena *a)
+static struct host *
+open_host(struct place *place, struct ws_arena *a)
 {
+	struct host *host = WS_NEW(a, struct host);
 	struct ws_err err;
 	assert_ok(
 		ws_store_open(ws_path_join(a, ws_test_dir(a), "s", NULL), a, &host->store, &err), err);
 	host->fetch = (struct ws_fetch){.store = &host->store, .shared = place ? &place->shared : NULL};
+	return host;
 }
+
+static void
+close_host(struct host *const *host)
+{
+	ws_store_close(&(*host)->store);
+}
+
+#define AUTO_HOST __attribute__((cleanup(close_host)))
 
 static struct ws_tree
 make_tree(const struct ws_store *store, struct ws_arena *a)
@@ -134,13 +144,12 @@ WS_TEST(a_tree_that_one_host_made_is_had_by_another)
 {
 	struct ws_err err;
 	struct place place = make_place(a);
-	struct host one, other;
-	open_host(&one, &place, a);
-	open_host(&other, &place, a);
-	struct ws_tree tree = make_tree(&one.store, a), found;
-	assert_false(ws_shared_tree_get(&other.fetch, KEY, a, &found));
-	assert_ok(ws_shared_tree_remember(&one.fetch, KEY, &tree, &err), err);
-	assert_true(ws_shared_tree_get(&other.fetch, KEY, a, &found));
+	AUTO_HOST struct host *one = open_host(&place, a);
+	AUTO_HOST struct host *other = open_host(&place, a);
+	struct ws_tree tree = make_tree(&one->store, a), found;
+	assert_false(ws_shared_tree_get(&other->fetch, KEY, a, &found));
+	assert_ok(ws_shared_tree_remember(&one->fetch, KEY, &tree, &err), err);
+	assert_true(ws_shared_tree_get(&other->fetch, KEY, a, &found));
 	assert_true(ws_digest_eq(&found.digest, &tree.digest));
 	assert_string_equal(found.name, tree.name);
 	assert_string_equal(found.note, tree.note);
@@ -150,45 +159,38 @@ WS_TEST(a_tree_that_one_host_made_is_had_by_another)
 	assert_true(ws_fs_is_link(ws_path_join(a, found.path, "inc", NULL)));
 	/* From now on the store has it itself. */
 	struct ws_tree again;
-	assert_true(ws_tree_recall(&other.store, KEY, a, &again));
+	assert_true(ws_tree_recall(&other->store, KEY, a, &again));
 	assert_string_equal(again.note, tree.note);
-	assert_true(is_empty(&other, "partial", a));
+	assert_true(is_empty(other, "partial", a));
 	/* A present tree is not requested again. */
 	unsigned asked = place.asked_files;
-	assert_true(ws_shared_tree_get(&other.fetch, KEY, a, &again));
+	assert_true(ws_shared_tree_get(&other->fetch, KEY, a, &again));
 	assert_int_equal(place.asked_files, asked);
-	ws_store_close(&one.store);
-	ws_store_close(&other.store);
 }
 
 WS_TEST(without_a_shared_place_no_record_is_read_or_written)
 {
 	struct ws_err err;
-	struct host host;
-	open_host(&host, NULL, a);
-	struct ws_tree tree = make_tree(&host.store, a), found;
-	assert_false(ws_shared_tree_get(&host.fetch, KEY, a, &found));
-	assert_ok(ws_shared_tree_remember(&host.fetch, KEY, &tree, &err), err);
-	assert_true(ws_tree_recall(&host.store, KEY, a, &found));
-	ws_store_close(&host.store);
+	AUTO_HOST struct host *host = open_host(NULL, a);
+	struct ws_tree tree = make_tree(&host->store, a), found;
+	assert_false(ws_shared_tree_get(&host->fetch, KEY, a, &found));
+	assert_ok(ws_shared_tree_remember(&host->fetch, KEY, &tree, &err), err);
+	assert_true(ws_tree_recall(&host->store, KEY, a, &found));
 }
 
 WS_TEST(a_tree_of_which_a_file_is_lost_is_a_miss)
 {
 	struct ws_err err;
 	struct place place = make_place(a);
-	struct host one, other;
-	open_host(&one, &place, a);
-	open_host(&other, &place, a);
-	struct ws_tree tree = make_tree(&one.store, a), found;
-	assert_ok(ws_shared_tree_remember(&one.fetch, KEY, &tree, &err), err);
+	AUTO_HOST struct host *one = open_host(&place, a);
+	AUTO_HOST struct host *other = open_host(&place, a);
+	struct ws_tree tree = make_tree(&one->store, a), found;
+	assert_ok(ws_shared_tree_remember(&one->fetch, KEY, &tree, &err), err);
 	struct ws_digest gone = ws_digest_bytes("run", 3);
 	ws_map_put(&place.files, gone.hex, NULL, a);
-	assert_false(ws_shared_tree_get(&other.fetch, KEY, a, &found));
-	assert_true(is_empty(&other, "partial", a));
-	assert_true(is_empty(&other, "trees", a));
-	ws_store_close(&one.store);
-	ws_store_close(&other.store);
+	assert_false(ws_shared_tree_get(&other->fetch, KEY, a, &found));
+	assert_true(is_empty(other, "partial", a));
+	assert_true(is_empty(other, "trees", a));
 }
 
 /* A record of this listing, with its own digest or a wrong one. */
@@ -209,9 +211,8 @@ set_listing(struct place *place, const char *lines, const char *name, bool other
 WS_TEST(a_listing_that_is_not_a_tree_is_a_miss)
 {
 	struct place place = make_place(a);
-	struct host host;
+	AUTO_HOST struct host *host = open_host(&place, a);
 	struct ws_tree found;
-	open_host(&host, &place, a);
 	struct ws_shared_file x = keep(&place, "x", 1);
 	const struct {
 		const char *lines, *name;
@@ -232,16 +233,16 @@ WS_TEST(a_listing_that_is_not_a_tree_is_a_miss)
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		set_listing(&place, cases[i].lines, cases[i].name, cases[i].other);
-		bool came = ws_shared_tree_get(&host.fetch, KEY, a, &found);
+		bool came = ws_shared_tree_get(&host->fetch, KEY, a, &found);
 		if (came != cases[i].good) {
 			fail_msg("%s", cases[i].lines);
 		}
-		assert_true(is_empty(&host, "partial", a));
-		assert_false(ws_fs_exists(ws_store_path(&host.store, a, "c")));
+		assert_true(is_empty(host, "partial", a));
+		assert_false(ws_fs_exists(ws_store_path(&host->store, a, "c")));
 	}
-	place.text = "";
-	assert_false(ws_shared_tree_get(&host.fetch, KEY, a, &found));
-	place.text = "wheelsmith.tree/1\n";
-	assert_false(ws_shared_tree_get(&host.fetch, KEY, a, &found));
-	ws_store_close(&host.store);
+	static const char *const texts[] = {"", "wheelsmith.tree/1\n"};
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		place.text = texts[i];
+		assert_false(ws_shared_tree_get(&host->fetch, KEY, a, &found));
+	}
 }

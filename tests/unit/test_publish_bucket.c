@@ -26,6 +26,23 @@ get(const struct ws_bucket *b, const char *key, char *etag, struct ws_arena *a)
 	return text;
 }
 
+/* Creates or replaces the object "k". */
+static enum ws_put
+create(const struct ws_bucket *b, const char *text, char *etag, struct ws_arena *a)
+{
+	const struct ws_object object = ws_world_file("k", text, a);
+	struct ws_err err = {0};
+	return ws_bucket_create(b, &object, etag, &err);
+}
+
+static enum ws_put
+replace(const struct ws_bucket *b, const char *text, char *etag, struct ws_arena *a)
+{
+	const struct ws_object object = ws_world_file("k", text, a);
+	struct ws_err err = {0};
+	return ws_bucket_replace(b, &object, etag, &err);
+}
+
 WS_TEST(a_missing_object_is_not_an_error)
 {
 	struct ws_err err = {0};
@@ -64,17 +81,14 @@ WS_TEST(an_object_longer_than_expected_is_an_error)
 
 WS_TEST(a_created_object_does_not_overwrite_an_existing_one)
 {
-	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES], there[WS_ETAG_BYTES];
 	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
-	const struct ws_object one = ws_world_file("k", "one", a);
-	assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
+	assert_int_equal(create(&b, "one", etag, a), WS_PUT_DONE);
 	assert_string_equal(get(&b, "k", there, a), "one");
 	assert_string_equal(etag, there);
 	/* The same bytes are what was wanted. */
-	assert_int_equal(ws_bucket_create(&b, &one, NULL, &err), WS_PUT_DONE);
-	const struct ws_object two = ws_world_file("k", "two", a);
-	assert_int_equal(ws_bucket_create(&b, &two, NULL, &err), WS_PUT_REFUSED);
+	assert_int_equal(create(&b, "one", NULL, a), WS_PUT_DONE);
+	assert_int_equal(create(&b, "two", NULL, a), WS_PUT_REFUSED);
 	assert_string_equal(get(&b, "k", NULL, a), "one");
 }
 
@@ -84,20 +98,16 @@ WS_TEST(only_the_object_that_was_read_is_replaced)
 	char etag[WS_ETAG_BYTES] = "", stale[WS_ETAG_BYTES];
 	const char *dir = folder(a);
 	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, NULL, a);
-	const struct ws_object one = ws_world_file("k", "one", a);
-	assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
+	assert_int_equal(create(&b, "one", etag, a), WS_PUT_DONE);
 	memcpy(stale, etag, sizeof(stale));
-	const struct ws_object two = ws_world_file("k", "two", a);
-	assert_int_equal(ws_bucket_replace(&b, &two, etag, &err), WS_PUT_DONE);
+	assert_int_equal(replace(&b, "two", etag, a), WS_PUT_DONE);
 	assert_string_not_equal(etag, stale);
-	const struct ws_object three = ws_world_file("k", "three", a);
-	assert_int_equal(ws_bucket_replace(&b, &three, stale, &err), WS_PUT_REFUSED);
+	assert_int_equal(replace(&b, "three", stale, a), WS_PUT_REFUSED);
 	assert_string_equal(get(&b, "k", NULL, a), "two");
 	/* The returned ETag is the valid one. */
-	const struct ws_object four = ws_world_file("k", "four", a);
-	assert_int_equal(ws_bucket_replace(&b, &four, etag, &err), WS_PUT_DONE);
+	assert_int_equal(replace(&b, "four", etag, a), WS_PUT_DONE);
 	assert_ok(ws_bucket_remove(&b, "k", &err), err);
-	assert_int_equal(ws_bucket_replace(&b, &one, etag, &err), WS_PUT_REFUSED);
+	assert_int_equal(replace(&b, "one", etag, a), WS_PUT_REFUSED);
 }
 
 /* Each put meets the fault once, and is what it would have been without. */
@@ -105,41 +115,32 @@ WS_TEST(a_lost_answer_a_busy_key_and_bare_etags_change_nothing)
 {
 	static const char *const faults[] = {"lost-put=k", "busy=k", "quotes"};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
-		struct ws_err err = {0};
 		char etag[WS_ETAG_BYTES] = "";
 		const char *dir = ws_arena_printf(a, "%s-%zu", folder(a), i);
 		WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, faults[i], a);
-		const struct ws_object one = ws_world_file("k", "one", a);
-		assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
-		const struct ws_object two = ws_world_file("k", "two", a);
-		assert_int_equal(ws_bucket_replace(&b, &two, etag, &err), WS_PUT_DONE);
+		assert_int_equal(create(&b, "one", etag, a), WS_PUT_DONE);
+		assert_int_equal(replace(&b, "two", etag, a), WS_PUT_DONE);
 		assert_string_equal(get(&b, "k", NULL, a), "two");
-		const struct ws_object three = ws_world_file("k", "three", a);
-		assert_int_equal(ws_bucket_create(&b, &three, NULL, &err), WS_PUT_REFUSED);
+		assert_int_equal(create(&b, "three", NULL, a), WS_PUT_REFUSED);
 	}
 }
 
 WS_TEST(a_replacement_whose_answer_is_lost_goes_on_with_its_etag)
 {
-	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES] = "";
 	const char *dir = folder(a);
 	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, "lost-put=k", a);
 	ws_world_put(dir, "k", "zero", a);
 	get(&b, "k", etag, a);
-	const struct ws_object one = ws_world_file("k", "one", a);
-	assert_int_equal(ws_bucket_replace(&b, &one, etag, &err), WS_PUT_DONE);
-	const struct ws_object two = ws_world_file("k", "two", a);
-	assert_int_equal(ws_bucket_replace(&b, &two, etag, &err), WS_PUT_DONE);
+	assert_int_equal(replace(&b, "one", etag, a), WS_PUT_DONE);
+	assert_int_equal(replace(&b, "two", etag, a), WS_PUT_DONE);
 	assert_string_equal(get(&b, "k", NULL, a), "two");
 }
 
 WS_TEST(a_store_without_conditional_requests_is_not_written)
 {
-	struct ws_err err = {0};
 	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), "refuses", a);
-	const struct ws_object one = ws_world_file("k", "one", a);
-	assert_int_equal(ws_bucket_create(&b, &one, NULL, &err), WS_PUT_UNSUPPORTED);
+	assert_int_equal(create(&b, "one", NULL, a), WS_PUT_UNSUPPORTED);
 	assert_null(get(&b, "k", NULL, a));
 }
 

@@ -107,6 +107,16 @@ publisher(struct scene *s, struct ws_arena *a)
 	return lock;
 }
 
+/* A publisher that has the lock. */
+static struct ws_publish_lock
+holder(struct scene *s, struct ws_arena *a)
+{
+	struct ws_err err = {0};
+	struct ws_publish_lock lock = publisher(s, a);
+	assert_ok(ws_publish_lock_acquire(&lock, &err), err);
+	return lock;
+}
+
 static const char *
 held(struct scene *s, struct ws_arena *a)
 {
@@ -131,8 +141,7 @@ WS_TEST(a_lock_is_renewed_in_time_and_not_before)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
-	struct ws_publish_lock one = publisher(s, a);
-	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	struct ws_publish_lock one = holder(s, a);
 	const char *first = held(s, a);
 	assert_ok(ws_publish_lock_renew(&one, 0, &err), err);
 	assert_string_equal(held(s, a), first);
@@ -149,8 +158,7 @@ WS_TEST(a_large_page_extends_the_lock)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
-	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
-	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	struct ws_publish_lock one = holder(s, a), two = publisher(s, a);
 	const char *first = held(s, a);
 	assert_ok(ws_publish_lock_renew(&one, 1000, &err), err);
 	assert_string_equal(held(s, a), first);
@@ -187,8 +195,7 @@ WS_TEST(a_replaced_holder_and_its_successor_both_fail)
 {
 	struct ws_err err = {0}, other_err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
-	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
-	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	struct ws_publish_lock one = holder(s, a), two = publisher(s, a);
 	ws_world_put(s->dir, WS_INDEX_LOCK, "interrupted by hand", a);
 	assert_ok(ws_publish_lock_acquire(&two, &err), err);
 	assert_true(two.interrupted);
@@ -223,8 +230,7 @@ WS_TEST(an_interrupted_holder_marks_the_lock_and_the_next_does_not_wait)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
-	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
-	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	struct ws_publish_lock one = holder(s, a), two = publisher(s, a);
 	ws_publish_lock_release(&one, false);
 	assert_true(ws_starts_with(held(s, a), "interrupted"));
 	assert_ok(ws_publish_lock_acquire(&two, &err), err);
@@ -235,10 +241,8 @@ WS_TEST(an_interrupted_holder_marks_the_lock_and_the_next_does_not_wait)
 
 WS_TEST(a_foreign_lock_is_not_removed)
 {
-	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
-	struct ws_publish_lock one = publisher(s, a);
-	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	struct ws_publish_lock one = holder(s, a);
 	ws_world_put(s->dir, WS_INDEX_LOCK, "of somebody else", a);
 	ws_publish_lock_release(&one, true);
 	assert_string_equal(held(s, a), "of somebody else");
@@ -248,9 +252,8 @@ WS_TEST(waiting_can_be_stopped)
 {
 	struct ws_err err = {0};
 	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
-	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
+	struct ws_publish_lock one = holder(s, a), two = publisher(s, a);
 	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
-	assert_ok(ws_publish_lock_acquire(&one, &err), err);
 	s->order.stop = &stop;
 	assert_false(ws_publish_lock_acquire(&two, &err));
 	assert_true(ws_err_is_stop(&err));

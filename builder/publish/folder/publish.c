@@ -123,7 +123,7 @@ move_away(struct ws_publishing *p, const char *file, struct ws_err *err)
 
 /* An unlisted file in files/: of an abandoned snapshot, or of a publisher that died. */
 static bool
-check_left(struct ws_publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
+check_left(struct ws_publishing *p, const struct ws_index_entry *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
 	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
@@ -152,15 +152,16 @@ stage(struct ws_publishing *p, const char *file, const struct ws_buf *metadata, 
 }
 
 static bool
-add_all(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+add_all(struct ws_publishing *p, struct ws_index_entry *wheel,
+	const struct ws_index_trusted *trusted, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
-	struct ws_index_entry entry;
 	const char *wrong = NULL;
-	if (!ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)) {
+	const char *copy = ws_index_folder_new_file(&p->target, wheel->file);
+	if (!ws_index_admit(copy, trusted, p->a, wheel, &metadata, &wrong, err)) {
 		return false;
 	}
-	if (!wrong && p->order->gpu_check_count > 0 && entry.kind != WS_INDEX_NONE) {
+	if (!wrong && p->order->gpu_check_count > 0 && wheel->kind != WS_INDEX_NONE) {
 		const char *why = ws_map_get(&p->checks, wheel->sha256);
 		wrong = !why ? "no result of a GPU check names this wheel" : why[0] ? why : NULL;
 	}
@@ -170,24 +171,24 @@ add_all(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *
 	if (wrong && p->order->warn) {
 		p->order->warn(p->order->self, wheel->file, wrong);
 	}
-	if (entry.restricted && p->order->restricted) {
-		p->order->restricted(p->order->self, wheel->file, entry.restricted);
+	if (wheel->restricted && p->order->restricted) {
+		p->order->restricted(p->order->self, wheel->file, wheel->restricted);
 	}
-	const char *other = ws_map_get(&p->by_spelling, spelling_of(&entry.name, p->a));
-	if (other && !ws_same(other, entry.file)) {
-		return ws_err_set(
-			err, WS_ERR_PUBLISH, "'%s' differs from '%s' by its spelling alone", entry.file, other);
+	const char *other = ws_map_get(&p->by_spelling, spelling_of(&wheel->name, p->a));
+	if (other && !ws_same(other, wheel->file)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' differs from '%s' by its spelling alone",
+			wheel->file, other);
 	}
 	if (!stage(p, wheel->file, &metadata, err)) {
 		return false;
 	}
-	entry.forced = wrong;
-	entry.uploaded = p->now;
-	note(p, &entry);
-	*ws_vec_push(&p->catalog.entries, p->a) = entry;
+	wheel->forced = wrong;
+	wheel->uploaded = p->now;
+	note(p, wheel);
+	*ws_vec_push(&p->catalog.entries, p->a) = *wheel;
 	p->outcome->added++;
-	if (entry.kind == WS_INDEX_UNPLACED && p->outcome->unplaced++ == 0) {
-		p->outcome->unplaced_file = entry.file;
+	if (wheel->kind == WS_INDEX_UNPLACED && p->outcome->unplaced++ == 0) {
+		p->outcome->unplaced_file = wheel->file;
 	}
 	return true;
 }
@@ -207,45 +208,46 @@ check_length(const char *file, struct ws_err *err)
 /* The copy is checked, so later changes of the file do not matter. All copies are synced
  * together at the end. */
 static bool
-copy_in(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+copy_in(struct ws_publishing *p, const char *path, struct ws_index_entry *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
 	if (!ws_index_folder_begin(&p->target, err)) {
 		return false;
 	}
 	const char *copy = ws_index_folder_new_file(&p->target, wheel->file);
-	if (!ws_fs_copy(wheel->path, copy, 0444, err)
+	if (!ws_fs_copy(path, copy, 0444, err)
 		|| !ws_digest_file(copy, &digest, &wheel->size_bytes, err)) {
 		return false;
 	}
 	if (!ws_digest_is(&digest, wheel->sha256)) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' changed while it was read", wheel->path);
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' changed while it was read", path);
 	}
-	wheel->path = copy;
 	return true;
 }
 
 /* A wheel that is published: restores it from the same bytes if it is damaged or missing. */
 static bool
-add_again(struct ws_publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+add_again(
+	struct ws_publishing *p, const char *path, struct ws_index_entry *wheel, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
-	struct ws_index_entry entry;
 	struct stat given, there;
 	const char *wrong;
-	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
+	const char *own = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
 	const char *beside = ws_arena_printf(p->a, "%s.metadata", wheel->file);
 	/* Compares only sizes. --verify finds other bytes of the same size; its cure is to remove
 	 * them. */
 	if (p->order->only_visible
-		|| (stat(wheel->path, &given) == 0 && lstat(path, &there) == 0 && S_ISREG(there.st_mode)
+		|| (stat(path, &given) == 0 && lstat(own, &there) == 0 && S_ISREG(there.st_mode)
 			&& there.st_size == given.st_size
 			&& ws_fs_exists(ws_path_join(p->a, p->order->target, "files", beside, NULL)))) {
 		return true;
 	}
 	p->outcome->restored++;
-	return move_away(p, wheel->file, err) && move_away(p, beside, err) && copy_in(p, wheel, err)
-		&& ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)
+	return move_away(p, wheel->file, err) && move_away(p, beside, err)
+		&& copy_in(p, path, wheel, err)
+		&& ws_index_admit(ws_index_folder_new_file(&p->target, wheel->file), NULL, p->a, wheel,
+			&metadata, &wrong, err)
 		&& stage(p, wheel->file, &metadata, err);
 }
 
@@ -254,7 +256,7 @@ add_wheel(
 	struct ws_publishing *p, const char *path, const struct ws_map *trusted, struct ws_err *err)
 {
 	struct ws_digest digest;
-	struct ws_index_arrival wheel = {.path = path, .file = ws_path_base(path)};
+	struct ws_index_entry wheel = {.file = ws_path_base(path)};
 	if (ws_stop_asked(p->order->stop)) {
 		return ws_stop_err(p->order->stop, err);
 	}
@@ -262,16 +264,16 @@ add_wheel(
 		&& !ws_digest_file(path, &digest, NULL, err)) {
 		return false;
 	}
-	wheel.sha256 = digest.hex;
+	wheel.sha256 = ws_arena_strdup(p->a, digest.hex);
 	const char *there = ws_map_get(&p->by_file, wheel.file);
 	if (there) {
-		return ws_digest_is(&digest, there) ? add_again(p, &wheel, err)
+		return ws_digest_is(&digest, there) ? add_again(p, path, &wheel, err)
 											: refuse_content(wheel.file, there, digest.hex, err);
 	}
 	const struct ws_index_trusted *v = ws_map_get(trusted, wheel.file);
-	wheel.trusted = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
-	return check_length(wheel.file, err) && check_left(p, &wheel, err) && copy_in(p, &wheel, err)
-		&& add_all(p, &wheel, err);
+	v = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
+	return check_length(wheel.file, err) && check_left(p, &wheel, err)
+		&& copy_in(p, path, &wheel, err) && add_all(p, &wheel, v, err);
 }
 
 /* ---- wheel variants ---- */
