@@ -17,8 +17,7 @@ struct grid {
 	const struct ws_matrix *matrix;
 	const struct ws_python_choice **pythons;
 	const struct ws_arch_choice **archs;
-	struct pair *pairs; /* by torch, cuda, python, arch, cxx11abi */
-	size_t torches;     /* at least 1 */
+	struct pair *pairs; /* by point */
 	size_t points;      /* of one platform */
 	struct ws_map names;
 	ws_cell_list *cells;
@@ -47,14 +46,6 @@ resolve_values(struct grid *grid, struct ws_err *err)
 	return true;
 }
 
-static struct pair *
-pair_at(const struct grid *grid, size_t torch, size_t cuda, size_t python, size_t arch, size_t abi)
-{
-	const struct ws_matrix *m = grid->matrix;
-	size_t place = (torch * m->cuda_count + cuda) * m->python_count + python;
-	return &grid->pairs[(place * m->arch_count + arch) * m->cxx11abi_count + abi];
-}
-
 static struct pair
 resolve_pair(struct ws_axes *axes, const struct ws_torch_value *torch,
 	const struct ws_cuda_value *cuda, const struct ws_python_choice *python,
@@ -68,21 +59,25 @@ resolve_pair(struct ws_axes *axes, const struct ws_torch_value *torch,
 	return pair;
 }
 
-/* A release is the same for every Python; an installed torch is not. */
-static void
-resolve_pairs(struct grid *grid, size_t t, size_t c)
+/* The place of a point on each axis. */
+struct place {
+	size_t torch, cuda, python, arch, abi;
+};
+
+/* The place of point @n of one platform; the ABI changes first. */
+static struct place
+place_of(const struct ws_matrix *m, size_t n)
 {
-	const struct ws_matrix *m = grid->matrix;
-	const struct ws_torch_value *torch = m->torch_count > 0 ? &m->torch[t] : NULL;
-	for (size_t p = 0; p < m->python_count; p++) {
-		for (size_t n = 0; n < m->arch_count * m->cxx11abi_count; n++) {
-			size_t arch = n / m->cxx11abi_count, b = n % m->cxx11abi_count;
-			*pair_at(grid, t, c, p, arch, b) = p > 0 && !(torch && torch->installed)
-				? *pair_at(grid, t, c, 0, arch, b)
-				: resolve_pair(grid->axes, torch, &m->cuda[c], grid->pythons[p], grid->archs[arch],
-					m->cxx11abi[b]);
-		}
-	}
+	struct place at;
+	at.abi = n % m->cxx11abi_count;
+	n /= m->cxx11abi_count;
+	at.arch = n % m->arch_count;
+	n /= m->arch_count;
+	at.python = n % m->python_count;
+	n /= m->python_count;
+	at.cuda = n % m->cuda_count;
+	at.torch = n / m->cuda_count;
+	return at;
 }
 
 static struct ws_cell *
@@ -209,13 +204,12 @@ expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, stru
 {
 	const struct ws_matrix *m = axes->in->matrix;
 	struct grid grid = {.axes = axes, .matrix = m, .cells = cells, .groups = groups};
-	grid.torches = m->torch_count > 0 ? m->torch_count : 1;
 	grid.points = 1;
 	if (!check_torch(&grid, err)) {
 		return false;
 	}
-	const size_t counts[] = {grid.torches, m->cuda_count, m->python_count, m->arch_count,
-		m->cxx11abi_count, m->platform_count, m->package_count};
+	const size_t counts[] = {m->torch_count > 0 ? m->torch_count : 1, m->cuda_count,
+		m->python_count, m->arch_count, m->cxx11abi_count, m->platform_count, m->package_count};
 	for (size_t i = 0, all = 1; i < WS_LEN(counts); i++) {
 		all *= counts[i];
 		grid.points *= i < 5 ? counts[i] : 1;
@@ -228,22 +222,22 @@ expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, stru
 		return false;
 	}
 	grid.pairs = WS_NEW_N(axes->a, struct pair, grid.points);
-	for (size_t t = 0; t < grid.torches; t++) {
-		for (size_t c = 0; c < m->cuda_count; c++) {
-			resolve_pairs(&grid, t, c);
-		}
+	for (size_t n = 0; n < grid.points; n++) {
+		struct place at = place_of(m, n);
+		const struct ws_torch_value *torch = m->torch_count > 0 ? &m->torch[at.torch] : NULL;
+		/* A release is the same for every Python; an installed torch is not. */
+		grid.pairs[n] = at.python > 0 && !(torch && torch->installed)
+			? grid.pairs[n - at.python * m->arch_count * m->cxx11abi_count]
+			: resolve_pair(axes, torch, &m->cuda[at.cuda], grid.pythons[at.python],
+				grid.archs[at.arch], m->cxx11abi[at.abi]);
 	}
 	for (size_t p = 0; p < m->package_count; p++) {
 		for (size_t n = 0; n < grid.points * m->platform_count; n++) {
 			/* The platform changes last. */
-			size_t rest = n % grid.points;
-			size_t abi = rest % m->cxx11abi_count;
-			size_t arch = (rest /= m->cxx11abi_count) % m->arch_count;
-			size_t python = (rest /= m->arch_count) % m->python_count;
-			size_t cuda = (rest /= m->python_count) % m->cuda_count;
+			struct place at = place_of(m, n % grid.points);
 			struct ws_point point = make_point(&grid, m->platforms[n / grid.points],
-				pair_at(&grid, rest / m->cuda_count, cuda, python, arch, abi),
-				m->cuda[cuda].automatic, grid.pythons[python], grid.archs[arch], m->cxx11abi[abi]);
+				&grid.pairs[n % grid.points], m->cuda[at.cuda].automatic, grid.pythons[at.python],
+				grid.archs[at.arch], m->cxx11abi[at.abi]);
 			make_cell(&grid, &axes->in->recipes[p], &point);
 		}
 	}

@@ -17,32 +17,6 @@ line(struct ws_buf *out, const char *title, const char *format, ...)
 	va_end(values);
 }
 
-/* Lists toolkits of torch's CUDA major that have the targets. */
-static void
-write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
-	struct ws_err *cures, struct ws_arena *a)
-{
-	const struct ws_torch_choice *torch = cell->point.torch;
-	unsigned major = torch ? torch->cuda_major : 0;
-	const char *archs = ws_arch_set_text(&cell->point.arch->set, a);
-	const char *first = NULL;
-	WS_AUTO_BUF struct ws_buf list = {0};
-	for (size_t i = 0; i < in->facts->cuda_count; i++) {
-		const struct ws_cuda_toolkit *toolkit = &in->facts->cuda[i];
-		if ((major == 0 || toolkit->version.major == major)
-			&& ws_cuda_has_targets(toolkit, &cell->point.arch->set)) {
-			ws_buf_printf(&list, "%s%s", first ? ", " : "", toolkit->version.text);
-			first = first ? first : toolkit->version.text;
-		}
-	}
-	if (first) {
-		line(out, "", "CUDA %s can", ws_buf_text(&list));
-		ws_err_cure_code(cures, WS_CURE_CUDA, first);
-	} else if (torch) {
-		line(out, "", "no CUDA %u toolkit has %s, as far as is known", major, archs);
-	}
-}
-
 static void
 write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
 	struct ws_err *cures, struct ws_arena *a)
@@ -51,8 +25,27 @@ write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struc
 	if (cell->see) {
 		line(out, "", "see %s", cell->see);
 	}
-	if (cell->rule == WS_RULE_TARGET) {
-		write_way_out(in, cell, out, cures, a);
+	if (cell->rule == WS_RULE_TARGET) { /* toolkits of torch's CUDA major that have the targets */
+		const struct ws_torch_choice *torch = cell->point.torch;
+		const struct ws_arch_set *archs = &cell->point.arch->set;
+		unsigned major = torch ? torch->cuda_major : 0;
+		const char *first = NULL;
+		WS_AUTO_BUF struct ws_buf list = {0};
+		for (size_t i = 0; i < in->facts->cuda_count; i++) {
+			const struct ws_cuda_toolkit *toolkit = &in->facts->cuda[i];
+			if ((major == 0 || toolkit->version.major == major)
+				&& ws_cuda_has_targets(toolkit, archs)) {
+				ws_buf_printf(&list, "%s%s", first ? ", " : "", toolkit->version.text);
+				first = first ? first : toolkit->version.text;
+			}
+		}
+		if (first) {
+			line(out, "", "CUDA %s can", ws_buf_text(&list));
+			ws_err_cure_code(cures, WS_CURE_CUDA, first);
+		} else if (torch) {
+			line(out, "", "no CUDA %u toolkit has %s, as far as is known", major,
+				ws_arch_set_text(archs, a));
+		}
 	}
 	const struct ws_err *missing = cell->point.python->missing;
 	if (cell->rule == WS_RULE_INTERPRETER && missing) {
