@@ -1,6 +1,6 @@
 /* git_child.c - both ends, and how failures are worded. git.c talks to the server. */
 #include "fetch/git.h"
-#include "net/progress.h"
+#include "net/http.h"
 #include "sys/child.h"
 #include "sys/clock.h"
 

@@ -177,12 +177,6 @@ read_list(struct search *s, const char *file)
 	}
 }
 
-static int
-is_visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
 bool
 ws_debian_mirror_find(const char *root, struct ws_arena *a, struct ws_debian_mirror *mirror)
 {
@@ -190,9 +184,11 @@ ws_debian_mirror_find(const char *root, struct ws_arena *a, struct ws_debian_mir
 	read_list(&s, "/etc/apt/sources.list");
 	struct dirent **names = NULL;
 	const char *dir = ws_arena_printf(a, "%s/etc/apt/sources.list.d", root);
-	int count = scandir(dir, &names, is_visible, alphasort);
+	int count = scandir(dir, &names, NULL, alphasort);
 	for (int i = 0; i < count; i++) {
-		read_list(&s, ws_arena_printf(a, "/etc/apt/sources.list.d/%s", names[i]->d_name));
+		if (names[i]->d_name[0] != '.') {
+			read_list(&s, ws_arena_printf(a, "/etc/apt/sources.list.d/%s", names[i]->d_name));
+		}
 		free(names[i]);
 	}
 	free(names);

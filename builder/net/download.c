@@ -2,7 +2,6 @@
 #include "net/download.h"
 
 #include "base/fs.h"
-#include "net/progress.h"
 #include "net/url.h"
 
 #include <errno.h>
@@ -256,11 +255,11 @@ head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *er
 	struct fetch *f = (struct fetch *)request;
 	const struct ws_download *file = f->file;
 	/* A reply to a range request: 206, for exactly the missing bytes, of the same file. */
-	const char *etag = ws_reply_strong_etag(reply);
 	bool continues = reply->has_range
 		&& ws_reply_is_range(reply, f->partial.len, reply->range_total - 1,
 			file->size_bytes ? file->size_bytes : UINT64_MAX)
-		&& (!etag || f->partial.validator[0] != '"' || strcmp(etag, f->partial.validator) == 0);
+		&& (reply->etag[0] != '"' || f->partial.validator[0] != '"'
+			|| strcmp(reply->etag, f->partial.validator) == 0);
 	if (reply->status == 416 || (reply->status == 206 && !continues)) {
 		f->whole = true;
 		return WS_ANSWER_ANEW;
@@ -333,8 +332,6 @@ download(
 		struct fetch *f = &fetches[i];
 		const char *name = ws_url_file_name(files[i].url, a);
 		const char *subject = name[0] ? name : ws_path_base(files[i].path);
-		struct ws_url url;
-		bool known = ws_url_parse(files[i].url, a, &url, NULL);
 		*f = (struct fetch){
 			.request =
 				{
@@ -348,12 +345,7 @@ download(
 				},
 			.file = &files[i],
 			.partial.fd = -1,
-			.progress =
-				{
-					.events = ws_http_events(http),
-					.subject = subject,
-					.from = known ? url.host : NULL,
-				},
+			.progress = ws_http_progress(http, files[i].url, subject, a),
 			.a = a,
 		};
 		requests[i] = &f->request;

@@ -12,6 +12,7 @@
 #define LONGEST_WAIT_S 120 /* of a Retry-After */
 #define MOST_REDIRECTS 10
 #define MOST_RESTARTS 3           /* a file that changes more often is given up */
+#define PROGRESS_MS 100           /* between two events */
 #define PROGRESS_BYTES (1u << 20) /* after this much progress earlier failures do not count */
 #define REFUSAL_BYTES (4u << 10)
 #define DISCARD_BYTES (64u << 10) /* of an error page, to keep its connection in use */
@@ -71,6 +72,58 @@ struct run {
 	struct ws_err *err;
 };
 
+/* ---- events ---- */
+
+void
+ws_progress_begin(struct ws_progress *p, uint64_t total_bytes)
+{
+	if (p->is_begun) {
+		return;
+	}
+	p->is_begun = true;
+	p->total_bytes = total_bytes;
+	p->began_ms = ws_clock_ms();
+	struct ws_event event = {
+		.kind = WS_EVENT_FETCH_STARTED,
+		.subject = p->subject,
+		.detail = p->from,
+		.total = total_bytes,
+	};
+	ws_events_emit(p->events, &event);
+}
+
+void
+ws_progress_move(struct ws_progress *p, uint64_t done_bytes)
+{
+	int64_t now = ws_clock_ms();
+	if (now - p->reported_ms < PROGRESS_MS) {
+		return;
+	}
+	p->reported_ms = now;
+	struct ws_event event = {
+		.kind = WS_EVENT_FETCH_PROGRESS,
+		.subject = p->subject,
+		.done = done_bytes,
+		.total = p->total_bytes,
+	};
+	ws_events_emit(p->events, &event);
+}
+
+void
+ws_progress_end(struct ws_progress *p, uint64_t wire_bytes)
+{
+	if (!p->is_begun) {
+		return;
+	}
+	struct ws_event event = {
+		.kind = WS_EVENT_FETCH_DONE,
+		.subject = p->subject,
+		.done = wire_bytes,
+		.wall_ms = (uint64_t)(ws_clock_ms() - p->began_ms),
+	};
+	ws_events_emit(p->events, &event);
+}
+
 /* ---- the session ---- */
 
 struct ws_http *
@@ -107,10 +160,14 @@ ws_http_close(struct ws_http *http)
 	}
 }
 
-const struct ws_events *
-ws_http_events(const struct ws_http *http)
+struct ws_progress
+ws_http_progress(
+	const struct ws_http *http, const char *url, const char *subject, struct ws_arena *a)
 {
-	return http->config.events;
+	struct ws_url parsed;
+	return (struct ws_progress){.events = http->config.events,
+		.subject = subject,
+		.from = ws_url_parse(url, a, &parsed, NULL) ? parsed.host : NULL};
 }
 
 bool
@@ -482,18 +539,13 @@ decide(struct exchange *x)
 
 /* ---- the batch ---- */
 
-WS_PRINTF(2, 3)
+/* The caller has set transfer.fault. */
 static void
-hang_up(struct exchange *x, const char *format, ...)
+hang_up(struct exchange *x)
 {
-	struct ws_transfer *t = &x->transfer;
-	ws_wire_cancel(x->run->http->wire, t);
-	t->end = WS_WIRE_CUT;
+	ws_wire_cancel(x->run->http->wire, &x->transfer);
+	x->transfer.end = WS_WIRE_CUT;
 	x->timed_out = true;
-	va_list values;
-	va_start(values, format);
-	vsnprintf(t->fault, sizeof(t->fault), format, values);
-	va_end(values);
 	decide(x);
 }
 
@@ -501,6 +553,7 @@ static void
 watch_pace(struct exchange *x, int64_t now)
 {
 	const struct ws_http_config *config = &x->run->http->config;
+	struct ws_transfer *t = &x->transfer;
 	if (x->state != RUNNING) {
 		return;
 	}
@@ -512,7 +565,9 @@ watch_pace(struct exchange *x, int64_t now)
 	if (!x->transfer.reply.complete && !sending) {
 		if (now - (x->sent_ms > x->started_ms ? x->sent_ms : x->started_ms)
 			> config->first_byte_ms) {
-			hang_up(x, "no answer for %u s", (config->first_byte_ms + 999) / 1000);
+			snprintf(t->fault, sizeof(t->fault), "no answer for %u s",
+				(config->first_byte_ms + 999) / 1000);
+			hang_up(x);
 		}
 		return;
 	}
@@ -521,8 +576,9 @@ watch_pace(struct exchange *x, int64_t now)
 	}
 	uint64_t moved = x->received + x->sent;
 	if (moved - x->window_bytes < config->stall_bytes) {
-		hang_up(x, "too slow: %llu bytes in %u s", (unsigned long long)(moved - x->window_bytes),
-			(config->stall_ms + 999) / 1000);
+		snprintf(t->fault, sizeof(t->fault), "too slow: %llu bytes in %u s",
+			(unsigned long long)(moved - x->window_bytes), (config->stall_ms + 999) / 1000);
+		hang_up(x);
 		return;
 	}
 	x->window_ms = now;

@@ -20,6 +20,25 @@
 #include "net/message.h"
 #include "sys/stop.h"
 
+/** One transfer of any protocol as events: started, progress (at most ten a second), done. */
+struct ws_progress {
+	const struct ws_events *events; /**< NULL: no events */
+	const char *subject;            /**< the file */
+	const char *from;               /**< the host; NULL: not known */
+	uint64_t total_bytes;           /**< 0: not known */
+	int64_t began_ms, reported_ms;
+	bool is_begun;
+};
+
+/** Emits the start event on the first call. */
+void ws_progress_begin(struct ws_progress *p, uint64_t total_bytes);
+
+/** Reports that @a done_bytes of the file are there. */
+void ws_progress_move(struct ws_progress *p, uint64_t done_bytes);
+
+/** Emits the end event, if there was a start; @a wire_bytes were received for the file. */
+void ws_progress_end(struct ws_progress *p, uint64_t wire_bytes);
+
 struct ws_http;
 
 /** Zero selects the default. Texts are copied; stop and events are borrowed. */
@@ -45,8 +64,6 @@ struct ws_http *ws_http_open(const struct ws_http_config *config, struct ws_err 
 /** NULL is fine. */
 void ws_http_close(struct ws_http *http);
 
-const struct ws_events *ws_http_events(const struct ws_http *http);
-
 /**
  * Uses this user and password for later requests to the scheme, host and port of the URL. For
  * logins that must not be in a URL, where other users could read them.
@@ -56,6 +73,10 @@ bool ws_http_login(struct ws_http *http, const char *url, const char *user, cons
 
 /** The server of @a url did not answer an impatient session. */
 bool ws_http_is_silent(const struct ws_http *http, const char *url);
+
+/** The events of this session for a file at @a url; borrows @a subject. */
+struct ws_progress ws_http_progress(
+	const struct ws_http *http, const char *url, const char *subject, struct ws_arena *a);
 
 /** Result of ws_request.begin. */
 enum ws_begin {

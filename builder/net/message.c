@@ -139,12 +139,6 @@ ws_reply_add(struct ws_reply *reply, struct ws_str line)
 }
 
 const char *
-ws_reply_strong_etag(const struct ws_reply *reply)
-{
-	return reply->etag[0] == '"' ? reply->etag : NULL;
-}
-
-const char *
 ws_reply_validator(const struct ws_reply *reply)
 {
 	return reply->etag[0] == '"' ? reply->etag : reply->modified;

@@ -60,10 +60,10 @@ struct ws_reply {
 /** Reads one line of the head, with or without its line end. A status line starts a new head. */
 void ws_reply_add(struct ws_reply *reply, struct ws_str line);
 
-/** A strong entity tag: equal tags mean equal bytes (8.8.3). NULL: there is none. */
-const char *ws_reply_strong_etag(const struct ws_reply *reply);
-
-/** The validator for If-Range: the strong tag, else Last-Modified; "" without either. */
+/**
+ * The validator for If-Range: the strong tag (equal tags mean equal bytes, 8.8.3), else
+ * Last-Modified; "" without either.
+ */
 const char *ws_reply_validator(const struct ws_reply *reply);
 
 /** 2xx. */

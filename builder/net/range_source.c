@@ -1,6 +1,5 @@
 #include "net/range_source.h"
 
-#include "net/progress.h"
 #include "net/url.h"
 
 #include <inttypes.h>
@@ -272,10 +271,7 @@ read_spans(
 	struct ws_range_source *r = (struct ws_range_source *)source;
 	struct reading g = {.r = r, .spans = spans, .count = count};
 	g.parts = WS_NEW_N(a, struct part, count);
-	g.progress = (struct ws_progress){
-		.events = ws_http_events(r->http),
-		.subject = source->name,
-	};
+	g.progress = ws_http_progress(r->http, r->url, source->name, a);
 	if (!plan_parts(&g, err)) {
 		return false;
 	}
@@ -286,8 +282,6 @@ read_spans(
 	for (size_t i = 0; i < g.part_count; i++) {
 		requests[i] = &g.parts[i].request;
 	}
-	struct ws_url url;
-	g.progress.from = ws_url_parse(r->url, a, &url, NULL) ? url.host : NULL;
 	ws_progress_begin(&g.progress, g.progress.total_bytes);
 	struct ws_batch batch = {
 		.requests = requests,

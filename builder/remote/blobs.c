@@ -335,24 +335,6 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 	return ran;
 }
 
-/* The bytes of a file, borrowed from the item or in @a a. */
-static bool
-read_item(struct ws_item *item, ProtobufCBinaryData *data, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf bytes = {0};
-	if (!item->path) {
-		*data = (ProtobufCBinaryData){item->bytes.len, (uint8_t *)item->bytes.data};
-		return true;
-	}
-	struct ws_err err;
-	if (!ws_fs_read_at_most(item->path, (size_t)item->size_bytes, &bytes, &err)) {
-		ws_item_set(item, WS_CAME_REFUSED, "%s", err.text);
-		return false;
-	}
-	*data = (ProtobufCBinaryData){bytes.len, (uint8_t *)ws_buf_copy(&bytes, a)};
-	return true;
-}
-
 static struct ws_call
 make_update(const struct ws_blobs *blobs, const struct batch *batch, struct ws_arena *a)
 {
@@ -366,9 +348,18 @@ make_update(const struct ws_blobs *blobs, const struct batch *batch, struct ws_a
 	for (size_t i = 0; i < batch->count; i++) {
 		reapi__batch_update_blobs_request__request__init(&parts[i]);
 		parts[i].digest = digests[i];
-		if (read_item(batch->items[i], &parts[i].data, a)) {
-			request.requests[request.n_requests++] = &parts[i];
+		struct ws_item *item = batch->items[i];
+		WS_AUTO_BUF struct ws_buf bytes = {0};
+		struct ws_err err;
+		if (!item->path) {
+			parts[i].data = (ProtobufCBinaryData){item->bytes.len, (uint8_t *)item->bytes.data};
+		} else if (ws_fs_read_at_most(item->path, (size_t)item->size_bytes, &bytes, &err)) {
+			parts[i].data = (ProtobufCBinaryData){bytes.len, (uint8_t *)ws_buf_copy(&bytes, a)};
+		} else {
+			ws_item_set(item, WS_CAME_REFUSED, "%s", err.text);
+			continue;
 		}
+		request.requests[request.n_requests++] = &parts[i];
 	}
 	return ws_unary_make(CAS "BatchUpdateBlobs", &request, a);
 }

@@ -95,7 +95,7 @@ fetch_answers(const struct ws_farm_workers_query *p, const Reapi__ActionResult *
 	for (size_t i = 0; i < count; i++) {
 		there = ws_worker_result_add_file(result, names[i], scratch.path, a, &items) > 0 && there;
 	}
-	size_t errors = ws_worker_result_add_stderr(result, scratch.path, a, &items);
+	size_t errors = ws_worker_result_add_file(result, NULL, scratch.path, a, &items);
 	if (!p->cache->get_files(p->cache, items.at + 1, items.len - 1)) {
 		return ws_stop_err(p->config->stop, err);
 	}

@@ -43,14 +43,8 @@ size_t
 ws_worker_result_add_file(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items)
 {
-	return add_item(output(result, path), WS_LONGEST_REPORT, dir, a, items);
-}
-
-size_t
-ws_worker_result_add_stderr(
-	const Reapi__ActionResult *result, const char *dir, struct ws_arena *a, ws_item_list *items)
-{
-	return add_item(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
+	return path ? add_item(output(result, path), WS_LONGEST_REPORT, dir, a, items)
+				: add_item(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
 }
 
 void
@@ -63,7 +57,7 @@ ws_worker_result_list_files(const Reapi__ActionResult *result, const struct ws_j
 	}
 	files->report = ws_worker_result_add_file(result, WS_REMOTE_REPORT, dir, a, items);
 	files->log = add_item(output(result, WS_REMOTE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
-	files->stderr_text = ws_worker_result_add_stderr(result, dir, a, items);
+	files->stderr_text = ws_worker_result_add_file(result, NULL, dir, a, items);
 	files->outputs = WS_NEW_N(a, size_t, action->output_count);
 	files->kept_there = WS_NEW_N(a, const Reapi__Digest *, action->output_count);
 	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {

@@ -31,14 +31,10 @@ struct ws_worker_result {
 
 #define WS_LONGEST_REPORT ((size_t)16 << 20) /* a worker may report any size */
 
-/** Adds the output @a path of @a result to the list, to be fetched below @a dir; its index, 0:
- * missing or too large for a text. */
+/** Adds the output @a path (NULL: stderr) of @a result to the list, to be fetched below @a dir; its
+ * index, 0: missing or too large for a text. */
 size_t ws_worker_result_add_file(const Reapi__ActionResult *result, const char *path,
 	const char *dir, struct ws_arena *a, ws_item_list *items);
-
-/** The same of stderr. */
-size_t ws_worker_result_add_stderr(
-	const Reapi__ActionResult *result, const char *dir, struct ws_arena *a, ws_item_list *items);
 
 /** Adds all files to fetch, below @a dir. The caller has set its members of @a files. */
 void ws_worker_result_list_files(const Reapi__ActionResult *result, const struct ws_job *job,
