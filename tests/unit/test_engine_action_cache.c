@@ -15,6 +15,8 @@ struct world {
 	struct ws_ledger *ledger;
 	struct ws_cache cache;
 	const char *outside; /* a folder outside every tree */
+	struct ws_mount *mount;
+	const char *why; /* the last lookup missed */
 };
 
 static struct world
@@ -66,18 +68,21 @@ has_reads(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
 	return false;
 }
 
+/* Its mount "inc" has @files. */
 static struct ws_action
-action_with(const struct ws_mount *mount)
+action_over(struct world *w, const char *const *files, size_t count, struct ws_arena *a)
 {
 	static const char *const argv[] = {"cc", NULL};
 	static const char *const env[] = {NULL};
 	static const char *const outputs[] = {"a.o"};
+	w->mount = WS_NEW(a, struct ws_mount);
+	*w->mount = (struct ws_mount){"inc", "/nowhere", make_tree(w, files, count, a)};
 	return (struct ws_action){
 		.subject = "a.c",
 		.tool = {"cc", "cc", "f00d"},
 		.argv = argv,
 		.env = env,
-		.mounts = mount,
+		.mounts = w->mount,
 		.mount_count = 1,
 		.outputs = outputs,
 		.output_count = 1,
@@ -101,14 +106,14 @@ remember(
 }
 
 static bool
-is_hit(struct world *w, const struct ws_action *action, struct ws_arena *a, const char **why)
+is_hit(struct world *w, const struct ws_action *action, struct ws_arena *a)
 {
 	struct ws_err err;
 	struct ws_digest base;
 	struct ws_result result;
 	struct ws_cache *cache = new_run(w, a);
 	assert_ok(ws_cache_base(cache, action, NULL, &base, &err), err);
-	bool hit = ws_cache_find(cache, action, &base, a, &result, why);
+	bool hit = ws_cache_find(cache, action, &base, a, &result, &w->why);
 	assert_true(!hit || result.cpu_ms == 17);
 	return hit;
 }
@@ -128,21 +133,19 @@ WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
 	static const char *const two[] = {"read.h", "unread-2.h"};
 	static const char *const three[] = {"unread.h"};
 	WS_AUTO_WORLD struct world w = set_up(a);
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 2, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, one, 2, a);
 	struct ws_reads reads = {0};
 	*ws_vec_push(&reads.files, a) = "inc/read.h";
-	const char *why = NULL;
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_string_equal(why, "no run of this command on these inputs is known");
+	assert_false(is_hit(&w, &action, a));
+	assert_string_equal(w.why, "no run of this command on these inputs is known");
 	remember(&w, &action, &reads, a);
-	assert_true(is_hit(&w, &action, a, &why));
-	mount.tree = make_tree(&w, two, 2, a);
-	assert_true(is_hit(&w, &action, a, &why));
-	assert_true(is_hit(&w, &action, a, &why)); /* now by the tree key */
-	mount.tree = make_tree(&w, three, 1, a);
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_string_equal(why, "'inc/read.h' does not exist any more");
+	assert_true(is_hit(&w, &action, a));
+	w.mount->tree = make_tree(&w, two, 2, a);
+	assert_true(is_hit(&w, &action, a));
+	assert_true(is_hit(&w, &action, a)); /* now by the tree key */
+	w.mount->tree = make_tree(&w, three, 1, a);
+	assert_false(is_hit(&w, &action, a));
+	assert_string_equal(w.why, "'inc/read.h' does not exist any more");
 }
 
 WS_TEST(a_name_that_appears_is_a_miss)
@@ -150,25 +153,22 @@ WS_TEST(a_name_that_appears_is_a_miss)
 	static const char *const one[] = {"b/x.h"};
 	static const char *const two[] = {"a/x.h", "b/x.h"};
 	WS_AUTO_WORLD struct world w = set_up(a);
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, one, 1, a);
 	struct ws_reads reads = {0};
 	*ws_vec_push(&reads.files, a) = "inc/b/x.h";
 	*ws_vec_push(&reads.absent, a) = "inc/a/x.h";
 	remember(&w, &action, &reads, a);
-	const char *why = NULL;
-	assert_true(is_hit(&w, &action, a, &why));
-	mount.tree = make_tree(&w, two, 2, a);
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_string_equal(why, "'inc/a/x.h' is there now");
+	assert_true(is_hit(&w, &action, a));
+	w.mount->tree = make_tree(&w, two, 2, a);
+	assert_false(is_hit(&w, &action, a));
+	assert_string_equal(w.why, "'inc/a/x.h' is there now");
 }
 
 WS_TEST(files_outside_trees_are_watched_one_by_one)
 {
 	static const char *const one[] = {"x.h"};
 	WS_AUTO_WORLD struct world w = set_up(a);
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, one, 1, a);
 	const char *header = ws_path_join(a, w.outside, "stdio.h", NULL);
 	const char *asked = ws_path_join(a, w.outside, "asked.h", NULL);
 	const char *shadow = ws_path_join(a, w.outside, "shadow.h", NULL);
@@ -179,23 +179,22 @@ WS_TEST(files_outside_trees_are_watched_one_by_one)
 	*ws_vec_push(&reads.present, a) = asked;
 	*ws_vec_push(&reads.absent, a) = shadow;
 	remember(&w, &action, &reads, a);
-	const char *why = NULL;
-	assert_true(is_hit(&w, &action, a, &why));
+	assert_true(is_hit(&w, &action, a));
 
 	write_old(asked, "its contents do not matter");
-	assert_true(is_hit(&w, &action, a, &why));
+	assert_true(is_hit(&w, &action, a));
 	write_old(header, "2");
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_contains(why, "stdio.h' changed");
+	assert_false(is_hit(&w, &action, a));
+	assert_contains(w.why, "stdio.h' changed");
 	write_old(header, "1"); /* back again: an older manifest holds */
-	assert_true(is_hit(&w, &action, a, &why));
+	assert_true(is_hit(&w, &action, a));
 	write_old(shadow, "");
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_contains(why, "shadow.h' is there now");
+	assert_false(is_hit(&w, &action, a));
+	assert_contains(w.why, "shadow.h' is there now");
 	assert_ok(ws_fs_remove(shadow, NULL), (struct ws_err){0});
 	assert_ok(ws_fs_remove(asked, NULL), (struct ws_err){0});
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_contains(why, "asked.h' does not exist any more");
+	assert_false(is_hit(&w, &action, a));
+	assert_contains(w.why, "asked.h' does not exist any more");
 }
 
 /* Where the store keeps it: tests alone may know. */
@@ -209,15 +208,13 @@ WS_TEST(a_deleted_output_is_a_miss)
 {
 	static const char *const one[] = {"x.h"};
 	WS_AUTO_WORLD struct world w = set_up(a);
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, one, 1, a);
 	struct ws_reads reads = {0};
 	remember(&w, &action, &reads, a);
 	struct ws_digest object = ws_digest_bytes("object", 6);
 	assert_ok(ws_fs_remove(stored(&w.store, &object, a), NULL), (struct ws_err){0});
-	const char *why = NULL;
-	assert_false(is_hit(&w, &action, a, &why));
-	assert_string_equal(why, "its result is missing in the store");
+	assert_false(is_hit(&w, &action, a));
+	assert_string_equal(w.why, "its result is missing in the store");
 }
 
 WS_TEST(a_damaged_manifest_never_holds)
@@ -226,15 +223,13 @@ WS_TEST(a_damaged_manifest_never_holds)
 	static const char *const damaged[] = {"x\n", "a\n", "z x.h\n", "f x.h\n", "\n"};
 	WS_AUTO_WORLD struct world w = set_up(a);
 	static const char *const none[] = {"y.h"};
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, none, 1, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, none, 1, a);
 	struct ws_names *names = &new_run(&w, a)->names;
 	for (size_t i = 0; i <= WS_LEN(damaged); i++) {
 		struct ws_str text =
 			i < WS_LEN(damaged) ? ws_str_of(damaged[i]) : (struct ws_str){nul, sizeof(nul) - 1};
-		const char *why = NULL;
-		assert_false(ws_manifest_holds(text, false, &action, names, a, &why));
-		assert_string_equal(why, "the manifest is damaged");
+		assert_false(ws_manifest_holds(text, false, &action, names, a, &w.why));
+		assert_string_equal(w.why, "the manifest is damaged");
 	}
 }
 
@@ -265,8 +260,7 @@ WS_TEST(a_manifest_is_sorted_and_names_each_thing_once)
 	static const char *const files[] = {"b.h", "a.h"};
 	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_err err;
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, files, 2, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, files, 2, a);
 	struct ws_reads reads = {0};
 	static const char *const read[] = {"inc/b.h", "inc/a.h", "inc/b.h"};
 	static const char *const absent[] = {"inc/z.h", "inc/y.h", "inc/z.h"};
@@ -286,8 +280,7 @@ WS_TEST(a_manifest_that_cannot_be_stored_is_an_error)
 	static const char *const one[] = {"x.h"};
 	WS_AUTO_WORLD struct world w = set_up(a);
 	struct ws_err err;
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, one, 1, a);
 	struct ws_reads reads = {0};
 	struct ws_digest base, output = ws_digest_bytes("object", 6);
 	uint64_t size = 6;
@@ -306,14 +299,12 @@ WS_TEST(an_action_that_is_not_traced_belongs_to_its_trees)
 	static const char *const one[] = {"x.py"};
 	static const char *const two[] = {"y.py"};
 	WS_AUTO_WORLD struct world w = set_up(a);
-	struct ws_mount mount = {"src", "/nowhere", make_tree(&w, one, 1, a)};
-	struct ws_action action = action_with(&mount);
+	struct ws_action action = action_over(&w, one, 1, a);
 	action.find_reads = NULL;
 	remember(&w, &action, NULL, a);
-	const char *why = NULL;
-	assert_true(is_hit(&w, &action, a, &why));
-	mount.tree = make_tree(&w, two, 1, a);
-	assert_false(is_hit(&w, &action, a, &why));
+	assert_true(is_hit(&w, &action, a));
+	w.mount->tree = make_tree(&w, two, 1, a);
+	assert_false(is_hit(&w, &action, a));
 }
 
 WS_TEST(a_long_manifest_is_stored_packed_and_one_from_before_is_read_as_well)
