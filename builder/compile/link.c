@@ -45,23 +45,15 @@ link_name(const char *soname, struct ws_arena *a)
 	return ws_arena_copy(a, soname + 3, (size_t)(end - soname) - 3);
 }
 
+/* Adds a text or stub of ours to the store, as an input. */
 static bool
-add_stub(const struct ws_store *store, const struct ws_target *target, const char *soname,
+put_input(const struct ws_store *store, const char *name, const void *bytes, size_t len,
 	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
 {
-	const struct ws_machine *machine = ws_hostcc_machine(target->cxx);
-	struct ws_stub stub = {.soname = soname, .machine = machine ? machine->elf : 0};
-	WS_AUTO_BUF struct ws_buf bytes = {0};
 	struct ws_digest digest;
-	if (!ws_elf_stub(&stub, &bytes, err)
-		|| !ws_cas_put(store, bytes.data, bytes.len, &digest, err)) {
-		return false;
-	}
-	*input = (struct ws_input){
-		.name = ws_arena_printf(a, "lib/lib%s.so", link_name(soname, a)),
-		.digest = ws_arena_strdup(a, digest.hex),
-	};
-	return true;
+	bool put = ws_cas_put(store, bytes, len, &digest, err);
+	*input = (struct ws_input){.name = name, .digest = put ? ws_arena_strdup(a, digest.hex) : NULL};
+	return put;
 }
 
 static const char *
@@ -78,44 +70,39 @@ linked_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
 										: input_name(unit, i, a);
 }
 
-/* Adds an assembler text that puts an image into the section of GPU code, with a symbol that is
- * visible in the module only. Containers are aligned to 8 (builder/elf/fatbin.h). */
-static bool
-add_image(const struct ws_store *store, const struct ws_unit *unit, size_t i,
-	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
-{
-	struct ws_digest digest;
-	const char *symbol = ws_unit_symbol(unit->path, a);
-	const char *text = ws_arena_printf(a,
-		"\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl %s\n\t.hidden %s\n"
-		"\t.type %s, @object\n%s:\n\t.incbin \"%s\"\n\t.size %s, .-%s\n"
-		"\t.section .note.GNU-stack,\"\",@progbits\n",
-		symbol, symbol, symbol, symbol, input_name(unit, i, a), symbol, symbol);
-	if (!ws_cas_put(store, text, strlen(text), &digest, err)) {
-		return false;
-	}
-	*input = (struct ws_input){
-		.name = linked_name(unit, i, a), .digest = ws_arena_strdup(a, digest.hex)};
-	return true;
-}
-
 static bool
 fill_inputs(struct ws_action *action, const struct ws_target *target, const struct ws_store *store,
 	const struct ws_recipe_module *module, struct ws_node *const *nodes, const char *const *needed,
 	struct ws_arena *a, struct ws_err *err)
 {
+	const struct ws_machine *machine = ws_hostcc_machine(target->cxx);
 	WS_VEC(struct ws_input) inputs = {0};
 	for (size_t i = 0; i < module->unit_count; i++) {
 		const struct ws_unit *unit = &module->units[i];
 		*ws_vec_push(&inputs, a) =
 			(struct ws_input){.name = input_name(unit, i, a), .from = nodes[i]};
-		if (unit->kind == WS_UNIT_DEVICE
-			&& !add_image(store, unit, i, ws_vec_push(&inputs, a), a, err)) {
+		if (unit->kind != WS_UNIT_DEVICE) {
+			continue;
+		}
+		/* An assembler text puts the image into the section of GPU code, with a symbol that is
+		 * visible in the module only. Containers are aligned to 8 (builder/elf/fatbin.h). */
+		const char *symbol = ws_unit_symbol(unit->path, a);
+		const char *text = ws_arena_printf(a,
+			"\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl %s\n\t.hidden %s\n"
+			"\t.type %s, @object\n%s:\n\t.incbin \"%s\"\n\t.size %s, .-%s\n"
+			"\t.section .note.GNU-stack,\"\",@progbits\n",
+			symbol, symbol, symbol, symbol, input_name(unit, i, a), symbol, symbol);
+		if (!put_input(store, linked_name(unit, i, a), text, strlen(text), ws_vec_push(&inputs, a),
+				a, err)) {
 			return false;
 		}
 	}
 	for (size_t i = 0; needed[i]; i++) {
-		if (!add_stub(store, target, needed[i], ws_vec_push(&inputs, a), a, err)) {
+		struct ws_stub stub = {.soname = needed[i], .machine = machine ? machine->elf : 0};
+		const char *name = ws_arena_printf(a, "lib/lib%s.so", link_name(needed[i], a));
+		WS_AUTO_BUF struct ws_buf bytes = {0};
+		if (!ws_elf_stub(&stub, &bytes, err)
+			|| !put_input(store, name, bytes.data, bytes.len, ws_vec_push(&inputs, a), a, err)) {
 			return false;
 		}
 	}

@@ -109,71 +109,41 @@ ws_redist_mirrored(const struct ws_fetch *fetch, const char *url, struct ws_aren
 		: url;
 }
 
-enum got {
-	GOT,
-	GOT_NONE, /* the server has no such manifest */
-	GOT_ERROR,
-};
-
-static enum got
-get(const struct ws_fetch *fetch, const char *label, struct ws_arena *a, struct ws_redist *r,
-	struct ws_err *err)
-{
-	const char *folder = folder_of(fetch, a);
-	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_get get = {
-		.url = ws_arena_printf(a, "%s/redistrib_%s.json", folder, label),
-		.limit_bytes = LARGEST_MANIFEST,
-	};
-	if (!ws_get_text(fetch->http, &get, a, &text, err)) {
-		return ws_reply_is_absent(&get.reply) ? GOT_NONE : GOT_ERROR;
-	}
-	if (!ws_redist_parse(ws_buf_str(&text), label, a, r, err)) {
-		return GOT_ERROR;
-	}
-	r->url = folder;
-	return GOT;
-}
-
-static bool
-fail_none(const char *cuda, struct ws_err *err)
-{
-	return ws_err_set(
-		err, WS_ERR_FETCH, "the index of NVIDIA's redistributables does not list CUDA %s", cuda);
-}
-
-static bool
-is_of(const struct ws_redist *r, const char *nvcc)
-{
-	const struct ws_redist_component *component = ws_redist_find(r, "cuda_nvcc");
-	return !nvcc || (component && strcmp(component->version, nvcc) == 0);
-}
-
 bool
 ws_redist_get(const struct ws_fetch *fetch, const char *cuda, const char *nvcc, struct ws_arena *a,
 	struct ws_redist *r, struct ws_err *err)
 {
-	const char *dot = strchr(cuda, '.');
-	if (dot && strchr(dot + 1, '.')) {
-		enum got got = get(fetch, cuda, a, r, err);
-		return got == GOT || (got == GOT_NONE && fail_none(cuda, err));
-	}
-	bool found = false;
-	for (int build = LAST_BUILD; build >= 0; build--) {
+	const char *folder = folder_of(fetch, a), *dot = strchr(cuda, '.');
+	bool exact = dot && strchr(dot + 1, '.'), found = false;
+	for (int build = exact ? 0 : LAST_BUILD; build >= 0; build--) {
+		const char *label = exact ? cuda : ws_arena_printf(a, "%s.%d", cuda, build);
+		struct ws_get get = {
+			.url = ws_arena_printf(a, "%s/redistrib_%s.json", folder, label),
+			.limit_bytes = LARGEST_MANIFEST,
+		};
+		WS_AUTO_BUF struct ws_buf text = {0};
 		struct ws_redist one;
-		enum got got = get(fetch, ws_arena_printf(a, "%s.%d", cuda, build), a, &one, err);
-		if (got == GOT_ERROR) {
+		bool here = ws_get_text(fetch->http, &get, a, &text, err);
+		if (!here && ws_reply_is_absent(&get.reply)) {
+			continue;
+		}
+		if (!here || !ws_redist_parse(ws_buf_str(&text), label, a, &one, err)) {
 			return false;
 		}
-		if (got == GOT && (!found || is_of(&one, nvcc))) {
+		one.url = folder;
+		const struct ws_redist_component *component = ws_redist_find(&one, "cuda_nvcc");
+		bool fits = exact || !nvcc || (component && strcmp(component->version, nvcc) == 0);
+		if (fits || !found) {
 			*r = one;
 			found = true;
 		}
-		if (found && is_of(r, nvcc)) {
+		if (fits) {
 			return true;
 		}
 	}
-	return found || fail_none(cuda, err);
+	return found
+		|| ws_err_set(err, WS_ERR_FETCH,
+			"the index of NVIDIA's redistributables does not list CUDA %s", cuda);
 }
 
 static const struct ws_map_entry compiler[] = {
