@@ -43,10 +43,8 @@ struct stream {
 	int32_t id;           /* 0: not open */
 	int64_t started_ms;   /* of this attempt */
 	unsigned attempts, refusals;
-	/* The message that is being sent, its prefix, and how many bytes of both were sent. */
-	struct ws_str message;
-	uint8_t prefix[PREFIX];
-	size_t sent;
+	struct ws_buf out; /* the message that is being sent, with its prefix */
+	size_t sent;       /* bytes of it */
 	bool sending, sent_all;
 	/* Received bytes that do not make a whole message yet, and the response headers. */
 	struct ws_buf in;
@@ -138,6 +136,7 @@ free_stream(struct stream *s)
 {
 	unlink_link(&s->place);
 	ws_buf_release(&s->in);
+	ws_buf_release(&s->out);
 	free(s);
 }
 
@@ -238,18 +237,6 @@ hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 
 /* ---- callbacks of nghttp2 ---- */
 
-/* Copies bytes from @a at on, at most @a room of them. */
-static size_t
-copy_part(uint8_t *to, size_t room, const void *bytes, size_t len, size_t at)
-{
-	size_t part = at < len ? len - at : 0;
-	part = part < room ? part : room;
-	if (part > 0) {
-		memcpy(to, (const uint8_t *)bytes + at, part);
-	}
-	return part;
-}
-
 static ssize_t
 send_body(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t room,
 	uint32_t *flags, nghttp2_data_source *source, void *rpc WS_UNUSED)
@@ -258,30 +245,30 @@ send_body(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size
 	size_t given = 0;
 	while (given < room && s->call && !s->sent_all) {
 		if (!s->sending) {
-			s->message = s->call->message;
-			s->sending = !s->call->next || s->call->next(s->call, &s->message);
+			struct ws_str message = s->call->message;
+			s->sending = !s->call->next || s->call->next(s->call, &message);
 			s->sent_all = !s->sending;
+			s->sent = 0;
+			size_t n = message.n;
+			const char prefix[PREFIX] = {
+				0, (char)(n >> 24), (char)(n >> 16), (char)(n >> 8), (char)n};
+			ws_buf_clear(&s->out);
+			ws_buf_add(&s->out, prefix, PREFIX);
+			ws_buf_add(&s->out, message.s, n);
 			continue;
 		}
-		size_t n = s->message.n;
-		for (int i = 0; i < 4; i++) {
-			s->prefix[1 + i] = (uint8_t)(n >> (24 - 8 * i));
-		}
-		size_t part = copy_part(to + given, room - given, s->prefix, PREFIX, s->sent);
+		size_t left = s->out.len - s->sent;
+		size_t part = left < room - given ? left : room - given;
+		memcpy(to + given, s->out.data + s->sent, part);
 		s->sent += part;
 		given += part;
-		if (s->sent >= PREFIX) {
-			part = copy_part(to + given, room - given, s->message.s, n, s->sent - PREFIX);
-			s->sent += part;
-			given += part;
-		}
-		if (s->sent == PREFIX + n) {
-			s->sent = 0;
+		if (part == left) {
 			s->sending = false;
 			s->sent_all = !s->call->next;
 		}
 	}
 	if (s->sent_all) {
+		ws_buf_release(&s->out);
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
 	}
 	return s->call ? (ssize_t)given : NGHTTP2_ERR_DEFERRED; /* RST_STREAM is queued */
@@ -590,6 +577,7 @@ start_stream(struct ws_rpc *rpc, struct stream *s)
 		.attempts = s->attempts + 1,
 		.refusals = s->refusals,
 		.in = s->in,
+		.out = s->out,
 		.counts = true,
 		.status = -1};
 	call->text[0] = '\0';

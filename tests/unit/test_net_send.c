@@ -7,9 +7,11 @@
 #include "net/http.h"
 #include "served.h"
 
+static struct ws_err err;
+
 static bool
 ignore(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t len WS_UNUSED,
-	struct ws_err *err WS_UNUSED)
+	struct ws_err *why WS_UNUSED)
 {
 	return true;
 }
@@ -45,7 +47,7 @@ make(const struct ws_served *s, const char *method, const char *path)
 }
 
 static bool
-run(struct sending *x, bool hasty, struct ws_err *err)
+run(struct sending *x, bool hasty)
 {
 	WS_AUTO_BUF struct ws_buf refusal = {0};
 	struct ws_http_config impatient = ws_served_hasty();
@@ -54,7 +56,7 @@ run(struct sending *x, bool hasty, struct ws_err *err)
 	struct ws_request *const only = &x->request;
 	struct ws_batch batch = {.requests = &only, .count = 1};
 	x->request.refusal = &refusal;
-	bool done = ws_http_run(http, &batch, err);
+	bool done = ws_http_run(http, &batch, &err);
 	snprintf(x->refusal, sizeof(x->refusal), "%s", ws_buf_text(&refusal));
 	return done;
 }
@@ -63,8 +65,7 @@ static void
 assert_sent(const struct ws_served *s, const char *method, const char *path, bool hasty)
 {
 	struct sending *x = make(s, method, path);
-	struct ws_err err;
-	assert_ok(run(x, hasty, &err), err);
+	assert_ok(run(x, hasty), err);
 	assert_int_equal(x->request.reply.status, 200);
 	assert_true(ws_served_count(s, x->digest) >= 1);
 	assert_true(ws_served_count(s, ws_arena_printf(s->a, "\"method\": \"%s\"", method)) >= 1);
@@ -74,9 +75,8 @@ static struct sending *
 assert_not_sent(const struct ws_served *s, const char *path, bool hasty, const char *part)
 {
 	struct sending *x = make(s, "POST", path);
-	struct ws_err err;
 	char text[WS_ERR_PRINTED];
-	assert_false(run(x, hasty, &err));
+	assert_false(run(x, hasty));
 	assert_contains(ws_err_print(&err, text), part);
 	assert_contains(text, "cannot upload 'big'");
 	return x;
@@ -130,7 +130,6 @@ WS_TEST(a_login_is_the_servers_own_and_no_redirect_gets_a_body)
 	struct sending *x = make(&s, "POST", "/~auth=u:p/a");
 	struct ws_request *const only = &x->request;
 	struct ws_batch batch = {.requests = &only, .count = 1};
-	struct ws_err err;
 	assert_ok(ws_http_login(http, ws_served_url(&s, "/"), "u", "p", &err), err);
 	assert_ok(ws_http_run(http, &batch, &err), err);
 	assert_not_sent(&s, "/~redirect=1/a", false, "redirects, which is not followed");
@@ -153,7 +152,6 @@ WS_TEST(a_signed_request_is_not_redirected)
 	};
 	struct ws_request *const only = &request;
 	struct ws_batch batch = {.requests = &only, .count = 1};
-	struct ws_err err;
 	assert_ok(ws_http_login(http, request.url, "key", "secret", &err), err);
 	assert_false(ws_http_run(http, &batch, &err));
 	assert_contains(err.text, "redirects, which is not followed");
@@ -164,12 +162,11 @@ WS_TEST(a_file_that_shrinks_or_goes)
 {
 	struct ws_served s = ws_served_start(a);
 	struct sending *x = make(&s, "POST", "/a");
-	struct ws_err err;
 	x->body.length_bytes = FILE_BYTES + 1;
-	assert_false(run(x, false, &err));
+	assert_false(run(x, false));
 	assert_contains(err.text, "became unreadable");
 	assert_int_equal(x->request.attempts, 1);
 	x->body.path = "/nowhere";
-	assert_false(run(x, false, &err));
+	assert_false(run(x, false));
 	assert_contains(err.text, "became unreadable");
 }
