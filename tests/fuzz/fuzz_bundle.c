@@ -3,9 +3,6 @@
 #include "base/fs.h"
 #include "bundle/bundle.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static void

@@ -1,13 +1,10 @@
 /* fuzz_config.c - any bytes as each of the files that people write: every mistake must be reported
  * at its place. */
-#include "base/json.h"
 #include "config/facts.h"
 #include "config/kit_def.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/user.h"
-
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

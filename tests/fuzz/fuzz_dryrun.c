@@ -2,9 +2,6 @@
  * the one that it names, which comes before. */
 #include "compile/nvcc_steps.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static void

@@ -1,11 +1,7 @@
 /* fuzz_elf.c - any bytes as a library: every text that is handed out must end, every byte of a
  * section must be there. */
-#include "elf/elf.h"
 #include "elf/fatbin.h"
 #include "elf/torch_abi.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

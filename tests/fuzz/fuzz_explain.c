@@ -4,10 +4,6 @@
 #include "config/facts.h"
 #include "explain/explain.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static void

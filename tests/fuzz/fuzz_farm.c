@@ -5,9 +5,6 @@
 #include "remote/operation.h"
 #include "remote/worker_result.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #define ORDER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

@@ -2,8 +2,6 @@
  * up. */
 #include "elf/fatbin.h"
 
-#include <stdlib.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static void

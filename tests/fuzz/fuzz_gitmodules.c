@@ -2,9 +2,6 @@
 #include "fetch/source_tree.h"
 #include "model/git_url.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int

@@ -1,11 +1,7 @@
 /* fuzz_index_page.c - any bytes as an index page of either form: every file that comes out has a
  * name that stays in its folder, an http URL without a login, and a digest or none. */
 #include "base/fs.h"
-#include "base/text.h"
 #include "net/index_page.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

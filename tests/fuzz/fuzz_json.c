@@ -2,8 +2,6 @@
  * same when it is written and read again. */
 #include "base/json.h"
 
-#include <stdlib.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static void

@@ -1,10 +1,6 @@
 /* fuzz_metadata.c - any bytes as a METADATA: what is accepted is one line a field, and written
  * again it is read as the same. */
-#include "base/text.h"
 #include "wheelfile/dist_info.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

@@ -1,10 +1,6 @@
 /* fuzz_names.c - any text as a version, a specifier set, a wheel's name and an arch set: a normal
  * form is its own normal form, and a version is in the sets that name it. */
-#include "model/arch.h"
 #include "model/wheel_name.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

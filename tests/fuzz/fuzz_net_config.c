@@ -4,9 +4,6 @@
 #include "net/debian.h"
 #include "net/index_config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static const char *const places[] = {

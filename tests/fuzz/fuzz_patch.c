@@ -2,9 +2,6 @@
 #include "base/fs.h"
 #include "fetch/patch.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int

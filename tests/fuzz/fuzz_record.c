@@ -2,8 +2,6 @@
 #include "base/fs.h"
 #include "wheel/record_file.h"
 
-#include <stdlib.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static bool

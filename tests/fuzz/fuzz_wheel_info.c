@@ -1,10 +1,6 @@
 /* fuzz_wheel_info.c - any bytes as a WHEEL: tags are sorted, each once and of three parts, and
  * written again it is read as the same. */
-#include "base/text.h"
 #include "wheelfile/dist_info.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

@@ -2,9 +2,6 @@
 #include "archive/zip.h"
 #include "base/fs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct memory {

@@ -2,8 +2,6 @@
  * below each folder given. So corpora are ordinary tests with any compiler. */
 #include "base/fs.h"
 
-#include <stdint.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static bool

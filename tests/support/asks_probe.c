@@ -6,11 +6,9 @@
  * All are taken as texts of one unit, so a macro of one counts for the others.
  */
 #include "base/fs.h"
-#include "base/text.h"
 #include "compile/asks.h"
 
 #include <ftw.h>
-#include <string.h>
 
 static struct ws_asks asks;
 static unsigned files;

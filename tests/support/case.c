@@ -5,8 +5,6 @@
 
 #include "base/fs.h"
 
-#include <stdlib.h>
-
 struct run {
 	ws_case_run run;
 	unsigned cases, failures;

@@ -9,14 +9,11 @@
  */
 #include "archive/zip.h"
 #include "base/fs.h"
-#include "elf/torch_abi.h"
 #include "judge/verdict.h"
 #include "net/index_config.h"
 #include "net/range_source.h"
-#include "verify/judge.h"
 
 #include <link.h>
-#include <string.h>
 
 #define MEMBER_MOST ((size_t)64 << 20)
 

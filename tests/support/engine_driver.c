@@ -17,14 +17,10 @@
  */
 #include "base/fs.h"
 #include "engine/engine.h"
-#include "engine/runner.h"
 #include "store/cas.h"
 #include "sys/clock.h"
-#include "sys/host.h"
 
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 

@@ -11,15 +11,11 @@
  */
 #include "base/fs.h"
 #include "engine/engine.h"
-#include "engine/runner.h"
 #include "remote/execution.h"
 #include "remote/server.h"
 #include "store/cas.h"
 #include "sys/clock.h"
-#include "sys/host.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 static const char program[] = "/bin/sh";

@@ -7,17 +7,14 @@
  */
 #include "archive/unpack.h"
 #include "archive/zip.h"
-#include "base/text.h"
 #include "fetch/source.h"
 #include "net/debian.h"
 #include "net/download.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "net/range_source.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <sys/resource.h>
 
 extern char **environ;

@@ -4,12 +4,8 @@
  *
  * Prints JSON: "cxx" and "nvcc" words (of the stable ABI), "needed" libraries, and the release's
  * "abi" and "pybind" id. */
-#include "base/json.h"
 #include "compile/extension_target.h"
 #include "config/facts.h"
-#include "model/machine.h"
-
-#include <string.h>
 
 static void
 add_words(struct ws_json_writer *w, const char *key, const char *const *words)

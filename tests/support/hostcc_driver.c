@@ -9,11 +9,6 @@
 #include "base/fs.h"
 #include "kit/hostcc/hostcc.h"
 #include "sys/clock.h"
-#include "sys/host.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static ws_hostcc_list
 list_here(struct ws_arena *a)

@@ -13,18 +13,13 @@
 #include "base/fs.h"
 #include "config/facts.h"
 #include "config/kit_def.h"
-#include "fetch/fetch.h"
 #include "kit/cuda/cuda.h"
 #include "kit/torch/export_lists.h"
-#include "kit/torch/torch.h"
 #include "net/debian.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 extern char **environ;

@@ -6,16 +6,12 @@
  *     net_probe pip                        index-url, extra-index-url and cert as pip would have
  *                                          them
  */
-#include "base/text.h"
 #include "net/download.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "net/range_source.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern char **environ;
 

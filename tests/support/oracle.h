@@ -8,9 +8,6 @@
 #define WS_TESTS_SUPPORT_ORACLE_H
 
 #include "base/fs.h"
-#include "base/text.h"
-
-#include <stdlib.h>
 
 /** Most fields a line may have. */
 #define ORACLE_FIELDS 8

@@ -1,13 +1,9 @@
 /* shared_results_driver.c - puts and gets many records: ENDPOINT KEY STORE COUNT put|get [BYTES]
  * With BYTES each has a file of that size. */
-#include "base/crypto.h"
 #include "remote/shared_results.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 /* A file of the store, another for each number. */

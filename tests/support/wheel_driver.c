@@ -4,13 +4,8 @@
  *
  * SOURCES holds demo/ (the Python part), demo_cuda.so, LICENSE and README.md; PYTHON is "3.11", or
  * "any" for a wheel without the module. "reverse" hands the files over in the other order. */
-#include "base/arena.h"
 #include "base/fs.h"
-#include "model/wheel_name.h"
 #include "wheel/wheel.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct found {
 	WS_VEC(struct ws_wheel_file) files;

@@ -4,7 +4,6 @@
 #ifndef WS_TESTS_UNIT_DOWNLOAD_WORLD_H
 #define WS_TESTS_UNIT_DOWNLOAD_WORLD_H
 
-#include "base/crypto.h"
 #include "net/download.h"
 #include "served.h"
 

@@ -2,7 +2,6 @@
 #include "engine_world.h"
 
 #include "base/fs.h"
-#include "engine/runner.h"
 
 static const struct scripted_line *
 next_line(struct scripted *s, const char *subject)

@@ -9,7 +9,6 @@
 #include "test.h"
 
 #include "engine/engine.h"
-#include "sys/host.h"
 
 #define GIB ((uint64_t)1 << 30)
 

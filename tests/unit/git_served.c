@@ -6,7 +6,6 @@
 #include "base/fs.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 
 struct ws_git_served
 ws_git_served_start(struct ws_arena *a)

@@ -3,12 +3,8 @@
 
 #include "test.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "sys/child.h"
-
-#include <stdarg.h>
-#include <stdlib.h>
 
 static void
 take(struct ws_sink *sink, const struct ws_event *event)

@@ -5,7 +5,6 @@
 #define WS_TESTS_UNIT_KIT_SCENE_H
 
 #include "fetch/fetch.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "served.h"
 

@@ -3,9 +3,6 @@
 
 #include "base/fs.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #define MOST 256
 
 static struct CMUnitTest tests[MOST];

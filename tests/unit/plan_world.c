@@ -8,10 +8,7 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
-#include "plan/plan.h"
 #include "prebuilt/candidates.h"
-
-#include <stdlib.h>
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define DEFAULT_HOST \

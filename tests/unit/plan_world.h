@@ -21,7 +21,6 @@
 #ifndef WS_TESTS_UNIT_PLAN_WORLD_H
 #define WS_TESTS_UNIT_PLAN_WORLD_H
 
-#include "base/arena.h"
 #include "case.h"
 #include "plan/input.h"
 

@@ -6,11 +6,8 @@
 #include "base/fs.h"
 #include "served.h"
 #include "sys/child.h"
-#include "sys/spawn.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define ENV "/usr/bin/env"
 

@@ -7,7 +7,6 @@
 #ifndef WS_TESTS_UNIT_PUBLISH_WORLD_H
 #define WS_TESTS_UNIT_PUBLISH_WORLD_H
 
-#include "net/http.h"
 #include "publish/bucket/bucket.h"
 #include "publish/folder/publish.h"
 

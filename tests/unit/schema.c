@@ -1,10 +1,7 @@
 /* schema.c - a table as a JSON Schema, laid out in short lines. */
 #include "schema.h"
 
-#include "base/arena.h"
-
 #include <assert.h>
-#include <string.h>
 
 #define WIDEST 118 /* a value stands on one line up to this column */
 

@@ -5,10 +5,8 @@
 
 #include "base/fs.h"
 #include "sys/child.h"
-#include "sys/spawn.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 
 /* The server that runs. The program's end closes its stdin, which ends it. */
 static struct {

@@ -4,12 +4,8 @@
 #include "base/fs.h"
 #include "compile/extension_target.h"
 #include "engine/engine.h"
-#include "engine/runner.h"
-#include "store/tree.h"
-#include "sys/host.h"
 
 #include <time.h>
-#include <unistd.h>
 
 struct listener {
 	struct ws_sink sink;

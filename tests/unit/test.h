@@ -7,17 +7,10 @@
 #ifndef WS_TESTS_UNIT_TEST_H
 #define WS_TESTS_UNIT_TEST_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/user_env.h"
 
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include <cmocka.h>

@@ -4,12 +4,9 @@
 
 #include "archive/tar.h"
 #include "archive/unpack.h"
-#include "base/crypto.h"
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 struct lister {
 	struct ws_unpack_sink sink;

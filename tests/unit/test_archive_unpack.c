@@ -4,13 +4,11 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "sys/child.h"
 
 #include <archive_entry.h>
 
 #include <dlfcn.h>
-#include <stdlib.h>
 
 static unsigned nameless; /* so many members have no name */
 

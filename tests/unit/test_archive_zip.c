@@ -3,12 +3,8 @@
 #include "test.h"
 
 #include "archive/zip.h"
-#include "base/byte_source.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "sys/child.h"
-
-#include <stdlib.h>
 
 /* Made once for the program; goes with its folder. */
 static const char *

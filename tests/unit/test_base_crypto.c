@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 WS_TEST_ERR(a_signature_holds_for_its_key_and_bytes_alone)
 {

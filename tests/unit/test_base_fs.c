@@ -5,7 +5,6 @@
 #include "base/fs.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 /* A pipe without a writer: opening it would block forever, and the alarm would end the program. */
 WS_TEST_ERR(a_pipe_is_not_waited_for)

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/text.h"
 
 #include <time.h>
 

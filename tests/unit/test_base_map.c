@@ -1,8 +1,6 @@
 /* test_base_map.c - strings to pointers. */
 #include "test.h"
 
-#include "base/arena.h"
-
 WS_TEST(a_map_keeps_what_was_put)
 {
 	struct ws_map map = {0};

@@ -12,8 +12,6 @@
 #include "report/plan_text.h"
 #include "schema.h"
 
-#include <stdlib.h>
-
 /* ---- the generator ---- */
 
 static const char *const mood_words[] = {"", "good", "bad", NULL};

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 
 WS_TEST(cut_walks_every_part)
 {

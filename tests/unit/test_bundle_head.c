@@ -2,7 +2,6 @@
  * members that the list does not name. */
 #include "test.h"
 
-#include "base/json.h"
 #include "bundle/bundle.h"
 
 #define ONE "1111111111111111111111111111111111111111111111111111111111111111"

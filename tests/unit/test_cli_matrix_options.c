@@ -3,9 +3,7 @@
 
 #include "cli/matrix_options.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void
 add(ws_words *words, const char *text, struct ws_arena *a)

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "compile/asks.h"
 
 #include <ftw.h>

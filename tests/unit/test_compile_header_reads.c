@@ -5,8 +5,6 @@
 #include "base/fs.h"
 #include "compile/header_reads.h"
 #include "engine/engine.h"
-#include "engine/runner.h"
-#include "sys/host.h"
 
 #include <malloc.h>
 

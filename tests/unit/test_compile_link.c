@@ -5,9 +5,7 @@
 #include "base/fs.h"
 #include "compile/extension_target.h"
 #include "engine/engine.h"
-#include "engine/runner.h"
 #include "sys/child.h"
-#include "sys/host.h"
 
 #include <time.h>
 

@@ -2,7 +2,6 @@
  * files. */
 #include "test.h"
 
-#include "compile/nvcc_steps.h"
 #include "compile/split.h"
 
 /* Two archs and PTX. cicc of the last arch makes the module's id, and comes before the other. */

@@ -12,11 +12,8 @@
  * The random part makes layouts by a fixed seed: WS_STALE_COUNT of them from WS_STALE_FIRST on, 40
  * without it. */
 #include "base/fs.h"
-#include "base/text.h"
 #include "case.h"
 #include "stale_world.h"
-
-#include <stdlib.h>
 
 /* ---- cases ---- */
 

@@ -1,7 +1,6 @@
 /* test_config_cases.c - messages about mistakes: tests/cases/config. */
 #include "test.h"
 
-#include "base/json.h"
 #include "case.h"
 #include "config/facts.h"
 #include "config/kit_def.h"

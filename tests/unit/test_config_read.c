@@ -2,13 +2,10 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/recipes.h"
 #include "config/user.h"
-
-#include <stdlib.h>
 
 static struct ws_matrix
 matrix_of(const char *text, struct ws_arena *a)

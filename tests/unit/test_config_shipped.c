@@ -9,9 +9,6 @@
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/recipes.h"
-#include "model/matrix.h"
-
-#include <stdlib.h>
 
 #define ROOT WS_SOURCE_DATA_DIR
 

@@ -4,13 +4,9 @@
 
 #include "base/fs.h"
 #include "dist/deliver.h"
-#include "model/recipe.h"
 #include "sys/flock.h"
-#include "sys/stop.h"
 
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static const char *
 read_text(const char *path, struct ws_arena *a)

@@ -4,8 +4,6 @@
 
 #include "doctor/doctor.h"
 
-#include <stdlib.h>
-
 static void
 word(void *self WS_UNUSED, struct ws_err *err)
 {

@@ -6,8 +6,6 @@
 #include "draft/draft.h"
 #include "store/tree.h"
 
-#include <stdlib.h>
-
 struct file {
 	const char *path, *text;
 };

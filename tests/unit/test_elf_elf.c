@@ -1,14 +1,10 @@
 /* test_elf_elf.c - libraries made by the host's compiler, the host's own, and broken ones. */
-#include "test.h"
 
-#include "base/fs.h"
 #include "compile.h"
 #include "elf/elf.h"
 #include "elf/stub.h"
 
 #include <elf.h>
-
-#include <sys/stat.h>
 
 static bool
 find(const struct ws_elf *elf, const char *name, struct ws_elf_symbol *symbol)

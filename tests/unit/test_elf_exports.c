@@ -1,5 +1,4 @@
 /* test_elf_exports.c - lists made of small libraries, and the lists that ship. */
-#include "test.h"
 
 #include "base/zst.h"
 #include "compile.h"

@@ -1,10 +1,7 @@
 /* test_elf_object.c - what real objects leave to others, and objects that were cut or changed. */
-#include "test.h"
 
 #include "compile.h"
 #include "elf/elf.h"
-
-#include <stdlib.h>
 
 /* An object of @source by @compiler. */
 static void

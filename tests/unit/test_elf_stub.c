@@ -1,5 +1,4 @@
 /* test_elf_stub.c - stubs are what three linkers take, and their bytes never change. */
-#include "test.h"
 
 #include "base/crypto.h"
 #include "compile.h"
@@ -7,7 +6,6 @@
 #include "elf/stub.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 
 /* The names that torch's own BuildExtension links, in its order; file name and SONAME. */
 static const char *const libraries[][2] = {

@@ -1,5 +1,4 @@
 /* test_elf_torch_abi.c - what names and strings say about the two ABIs. */
-#include "test.h"
 
 #include "compile.h"
 #include "elf/torch_abi.h"

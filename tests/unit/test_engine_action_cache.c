@@ -7,7 +7,6 @@
 #include "store/cas.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <time.h>
 
 struct world {

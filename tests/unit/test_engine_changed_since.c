@@ -7,9 +7,6 @@
 #include "sys/clock.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 struct world {
 	const char *root;

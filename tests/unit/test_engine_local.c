@@ -2,18 +2,14 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "engine/runner.h"
 #include "engine/work.h"
 #include "store/cas.h"
 #include "sys/clock.h"
-#include "sys/host.h"
-#include "sys/spawn.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static const char *const env[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};
 

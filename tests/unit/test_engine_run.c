@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 static struct ws_node *
 add(struct engine_world *w, const char *subject)

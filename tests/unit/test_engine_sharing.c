@@ -1,9 +1,7 @@
 /* test_engine_sharing.c - two stores and a place between them: what one made, the other finds. */
 #include "test.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
-#include "engine/action_cache.h"
 #include "engine/graph.h"
 #include "store/cas.h"
 #include "store/shared_entries.h"

@@ -6,8 +6,6 @@
 #include "config/facts.h"
 #include "explain/explain.h"
 
-#include <stdlib.h>
-
 /* The shipped signs, read once for all cases. */
 static struct shipped {
 	struct ws_arena *a;

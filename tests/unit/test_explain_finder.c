@@ -2,11 +2,8 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "explain/explain.h"
-#include "explain/signs.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 static const char required[] =

@@ -7,10 +7,7 @@
 #include "sys/clock.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* A server, a store, the library, and the hostile configuration of the person who runs the test. */
 struct world {

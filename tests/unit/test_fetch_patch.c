@@ -6,8 +6,6 @@
 #include "fetch/patch.h"
 #include "sys/child.h"
 
-#include <stdlib.h>
-
 #define CASES 120
 
 static bool

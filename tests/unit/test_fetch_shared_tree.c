@@ -2,13 +2,9 @@
  * downloads, the other gets; what a place has that is not as it should be is a miss. */
 #include "test.h"
 
-#include "base/arena.h"
 #include "base/fs.h"
 #include "fetch/shared_downloads.h"
 #include "store/shared_entries.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define KEY "aa00000000000000000000000000000000000000000000000000000000000000"
 

@@ -6,13 +6,10 @@
 #include "fetch/git.h"
 #include "fetch/source.h"
 #include "git_served.h"
-#include "net/index.h"
 #include "net/index_config.h"
 #include "served.h"
 #include "store/cas.h"
 #include "sys/child.h"
-
-#include <stdlib.h>
 
 struct listener {
 	struct ws_sink sink;

@@ -1,11 +1,8 @@
 /* test_judge_order.c - the key of a verdict has the contents of files and the order, but no folder
  * of a host or a store; and the findings that our own modules may have. Findings are tested in
  * test_verify_judge.c. */
-#include "test.h"
 
-#include "base/out.h"
 #include "compile.h"
-#include "engine/action_cache.h"
 #include "judge/order.h"
 
 /* The inputs of a check, each in a folder of its own below @dir. */

@@ -9,8 +9,6 @@
 #include "kit/cuda/redist.h"
 #include "kit_scene.h"
 
-#include <unistd.h>
-
 /* Makes the archives below the server's folder and tells the session where they are. */
 static struct ws_kit_def
 make(struct ws_scene *s, const char *fault)

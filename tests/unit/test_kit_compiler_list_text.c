@@ -3,8 +3,6 @@
 
 #include "kit/hostcc/compiler_list_text.h"
 
-#include <string.h>
-
 #define ONE "1111111111111111111111111111111111111111111111111111111111111111"
 
 static const char *const search[] = {"/usr/include/c++/12", "/usr/include"};

@@ -3,14 +3,9 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/cuda/cuda.h"
 #include "kit/cuda/nvcc.h"
 #include "kit/cuda/parts.h"
 #include "sys/child.h"
-
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- what nvcc prints ---- */
 

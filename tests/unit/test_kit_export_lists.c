@@ -1,7 +1,5 @@
 /* test_kit_export_lists.c - export lists of small wheels, one for each Python. */
-#include "test.h"
 
-#include "base/fs.h"
 #include "compile.h"
 #include "elf/exports.h"
 #include "kit/torch/export_lists.h"

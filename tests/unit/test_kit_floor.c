@@ -1,16 +1,10 @@
 /* test_kit_floor.c - real links against the libraries of older systems: what such modules ask for,
  * that they run, and that nothing else of them changes. */
-#include "test.h"
 
-#include "base/fs.h"
 #include "compile.h"
-#include "elf/elf.h"
 #include "kit/floor/floor.h"
-#include "store/store.h"
 #include "verify/manylinux_tag.h"
 #include "verify/missing_symbols.h"
-
-#include <stdlib.h>
 
 /* Calls what newer headers bring: each function says in words of the older library what it did. */
 static const char newer[] =

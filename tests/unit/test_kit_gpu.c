@@ -5,8 +5,6 @@
 #include "base/fs.h"
 #include "kit/cuda/gpu.h"
 
-#include <stdlib.h>
-
 /* A folder with an nvidia-smi that prints @a gpus or @a users and ends with @a code. */
 static const char *
 make_smi(struct ws_arena *a, const char *gpus, const char *users, int code)

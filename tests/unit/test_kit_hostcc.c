@@ -4,11 +4,7 @@
 
 #include "base/event.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "kit/hostcc/hostcc.h"
-#include "sys/host.h"
-
-#include <unistd.h>
 
 /* The conditions of a CUDA 13.4 header with everything around them that only looks alike. */
 #define GRACE \

@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "kit/hostcc/hostcc.h"
-#include "model/machine.h"
 
 static void
 put(struct ws_arena *a, const char *folder, const char *name, const char *machine)

@@ -5,8 +5,6 @@
 #include "base/fs.h"
 #include "kit/hostcc/hostcc.h"
 
-#include <unistd.h>
-
 /* A store and its ledger. */
 struct scene {
 	struct ws_store store;

@@ -3,12 +3,8 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 #include "kit/python/python.h"
 #include "sys/child.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 /* A line is added to @a root/asked each time it is asked; its headers are beside it if @a
  * headers. */

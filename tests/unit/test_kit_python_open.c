@@ -6,9 +6,6 @@
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
 #include "sys/child.h"
-#include "sys/host.h"
-
-#include <unistd.h>
 
 /* A store, a folder that stands for /, and a Python in it. */
 struct scene {

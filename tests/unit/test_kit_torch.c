@@ -6,9 +6,7 @@
 #include "sys/child.h"
 #include "torch_scene.h"
 
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char *
 text_in(struct ws_scene *s, const struct ws_torch_kit *kit, const char *path)

@@ -5,8 +5,6 @@
 #include "config/recipe.h"
 #include "make/pack.h"
 
-#include <unistd.h>
-
 #define PATCH "--- a/x\n+++ b/x\n"
 
 static void

@@ -6,12 +6,7 @@
 #include "config/lock.h"
 #include "make/pins.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -7,8 +7,6 @@
 #include "plan_world.h"
 #include "sys/child.h"
 
-#include <stdlib.h>
-
 /* A virtual environment with a torch in it; the path of its interpreter. */
 static const char *
 make_venv(struct ws_scene *s, const char *version)

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "make/result.h"
-#include "model/recipe.h"
 
 /* A product of one cell, and a second cell that shares it. */
 struct world {

@@ -2,9 +2,7 @@
 #include "test.h"
 
 #include "config/facts.h"
-#include "model/facts.h"
 #include "model/matrix.h"
-#include "model/recipe.h"
 
 /* The specifiers, versions and archs of a row; NULL: not given. */
 struct row {

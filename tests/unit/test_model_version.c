@@ -3,8 +3,6 @@
  * generated from a fixed seed. */
 #include "test.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "model/version.h"
 #include "oracle.h"
 

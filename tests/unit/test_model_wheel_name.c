@@ -4,8 +4,6 @@
  * and labels of wheels. */
 #include "test.h"
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "model/wheel_name.h"
 #include "oracle.h"
 

@@ -6,9 +6,7 @@
 #include "download_world.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 static struct ws_err err;

@@ -3,15 +3,12 @@
 
 #include "base/fs.h"
 #include "net/download.h"
-#include "net/http.h"
 #include "served.h"
 #include "sys/clock.h"
 
 #include <curl/curl.h>
 
 #include <dlfcn.h>
-#include <signal.h>
-#include <unistd.h>
 
 static unsigned failing_starts; /* so many transfers cannot be started */
 

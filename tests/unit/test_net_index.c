@@ -1,7 +1,6 @@
 /* test_net_index.c - looking for packages on real servers. */
 #include "test.h"
 
-#include "base/crypto.h"
 #include "base/fs.h"
 #include "net/download.h"
 #include "net/index.h"

@@ -1,7 +1,6 @@
 /* test_net_index_page.c - the two forms of a page, and what is not one. */
 #include "test.h"
 
-#include "base/text.h"
 #include "net/index_page.h"
 
 static const char html_type[] = "text/html";

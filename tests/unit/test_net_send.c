@@ -4,7 +4,6 @@
 
 #include "base/crypto.h"
 #include "base/fs.h"
-#include "net/http.h"
 #include "served.h"
 
 static struct ws_err err;

@@ -7,12 +7,10 @@
  *   --table WIDTH --json --github --why GLOB      that instead of the cells */
 #include "test.h"
 
-#include "plan/plan.h"
 #include "plan_world.h"
 #include "report/plan_text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 struct args {
 	const char *why;

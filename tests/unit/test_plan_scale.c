@@ -2,11 +2,9 @@
  * long it took, but does not judge: hosts differ. */
 #include "test.h"
 
-#include "plan/plan.h"
 #include "plan_world.h"
 #include "report/plan_text.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #define TORCHES 10

@@ -1,7 +1,6 @@
 /* test_plan_select.c - what must hold of every way to deal a plan out. */
 #include "test.h"
 
-#include "base/arena.h"
 #include "plan/plan.h"
 #include "plan_world.h"
 

@@ -1,17 +1,11 @@
 /* test_prebuilt_candidates.c - candidates from names to verdicts, with a real server, store and
  * judge: what is known of which bytes, what is asked again, what is fetched. In which order names
  * are tried: test_plan_candidate_order.c. */
-#include "test.h"
 
 #include "compile.h"
 #include "config/facts.h"
 #include "kit_scene.h"
-#include "make/pins.h"
-#include "model/matrix.h"
-#include "model/recipe.h"
 #include "prebuilt/candidates.h"
-
-#include <sys/stat.h>
 
 #define NAME "tiny-1.0-cp311-cp311-linux_x86_64.whl"
 

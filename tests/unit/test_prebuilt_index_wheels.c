@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "kit_scene.h"
-#include "model/recipe.h"
 #include "prebuilt/candidates.h"
 
 struct world {

@@ -2,7 +2,6 @@
  * never published. */
 #include "test.h"
 
-#include "base/text.h"
 #include "plan_world.h"
 #include "prebuilt/candidates.h"
 

@@ -3,9 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "model/recipe.h"
 #include "produce/run.h"
-#include "store/ledger.h"
 
 WS_TEST(a_cell_that_was_not_done_is_not_a_success)
 {

@@ -6,8 +6,6 @@
 #include "publish/folder/audit.h"
 #include "publish_world.h"
 
-#include <unistd.h>
-
 struct scene {
 	const char *idx;
 	struct ws_index_order order;

@@ -2,7 +2,6 @@
  * cli/browse_real.bats. */
 #include "test.h"
 
-#include "base/json.h"
 #include "publish/render.h"
 
 static struct ws_index_entry

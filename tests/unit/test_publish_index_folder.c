@@ -5,7 +5,6 @@
 #include "publish/folder/index_folder.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { PUBLISHERS = 4, ROUNDS = 100 };
 

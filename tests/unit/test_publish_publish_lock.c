@@ -10,7 +10,6 @@
 #include <curl/curl.h>
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 /* Something that happens in the store just before this many puts from now. */
 static struct {

@@ -1,7 +1,6 @@
 /* test_publish_render.c - the contents of pages, also for hostile metadata of wheels. */
 #include "test.h"
 
-#include "base/json.h"
 #include "net/index_page.h"
 #include "publish/render.h"
 

@@ -3,8 +3,6 @@
 
 #include "report/page.h"
 
-#include <stdlib.h>
-
 struct paper {
 	FILE *file;
 	char *text;

@@ -1,12 +1,9 @@
 /* test_report_text.c - what people read: words, log excerpts, plain progress, the redrawn line. */
 #include "test.h"
 
-#include "base/out.h"
 #include "report/failure.h"
 #include "report/format.h"
 #include "report/status.h"
-
-#include <stdlib.h>
 
 WS_TEST(sizes_and_times_in_words)
 {

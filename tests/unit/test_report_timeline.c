@@ -1,10 +1,7 @@
 /* test_report_timeline.c - what a command waited for. */
 #include "test.h"
 
-#include "base/text.h"
 #include "report/timeline.h"
-
-#include <stdlib.h>
 
 static void
 take(struct ws_timeline *t, int64_t at_ms, enum ws_event_kind kind, unsigned id, unsigned other,

@@ -5,9 +5,7 @@
 #include "store/answer_cache.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* A program of ours, a file that it prints, and a path inside that file. */
 struct scene {

@@ -7,8 +7,6 @@
 #include "store/results.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct world {
 	struct ws_store store;

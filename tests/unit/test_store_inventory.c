@@ -6,7 +6,6 @@
 #include "store/results.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 static const char old_key[] = "aa00000000000000000000000000000000000000000000000000000000000000";
 static const char new_key[] = "bb00000000000000000000000000000000000000000000000000000000000000";

@@ -2,14 +2,11 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "store/store.h"
 #include "store/tree.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static struct ws_store
 open_store(const char *dir, struct ws_arena *a)

@@ -4,11 +4,8 @@
 #include "base/fs.h"
 #include "store/cas.h"
 #include "store/results.h"
-#include "store/tree.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static struct ws_store
 open_store(struct ws_arena *a)

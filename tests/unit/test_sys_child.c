@@ -5,9 +5,7 @@
 #include "sys/child.h"
 #include "sys/clock.h"
 
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static bool
 ask(const char *script, struct ws_limits limits, struct ws_buf *out, struct ws_err *err)

@@ -6,10 +6,8 @@
 #include "sys/stop.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 WS_TEST_ERR(a_lock_on_a_removed_file_does_not_count)
 {

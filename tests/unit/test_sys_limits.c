@@ -2,13 +2,11 @@
  * limited. */
 #include "test.h"
 
-#include "base/text.h"
 #include "elf/demangle.h"
 #include "sys/spawn.h"
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* f(A<i>, A<S0, S0>, A<S1, S1>, ...): each argument twice as long as the one before. */
 static const char *

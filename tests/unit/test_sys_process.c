@@ -4,8 +4,6 @@
 #include "base/fs.h"
 #include "sys/process.h"
 
-#include <unistd.h>
-
 static void
 put(struct ws_arena *a, const char *root, const char *name, const char *text, size_t len)
 {

@@ -1,5 +1,4 @@
 /* test_verify_gpu_code.c - libraries around real .nv_fatbin sections. */
-#include "test.h"
 
 #include "compile.h"
 #include "verify/gpu_code.h"

@@ -1,5 +1,4 @@
 /* test_verify_manylinux_tag.c - libraries that ask for chosen versions. */
-#include "test.h"
 
 #include "compile.h"
 #include "verify/manylinux_tag.h"

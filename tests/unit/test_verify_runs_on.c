@@ -2,11 +2,8 @@
  * PTX. */
 #include "test.h"
 
-#include "base/text.h"
 #include "config/facts.h"
 #include "verify/gpu_code.h"
-
-#include <string.h>
 
 /* "80 90a p80:8.4 | 75": images of two units. */
 static struct ws_gpu_code

@@ -2,7 +2,6 @@
  * torch` has in the process and what it has not; for each release no symbol is assumed and unknown
  * symbols are missing; symbols of libraries without a list are neither missing nor found. Where run
  * paths lead is held against dlopen: cli.loader. */
-#include "test.h"
 
 #include "compile.h"
 #include "elf/stub.h"

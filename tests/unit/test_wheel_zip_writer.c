@@ -4,7 +4,6 @@
 
 #include "archive/zip.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "wheel/wheel.h"
 #include "wheel/zip_writer.h"
 

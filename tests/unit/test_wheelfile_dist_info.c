@@ -1,7 +1,6 @@
 /* test_wheelfile_dist_info.c - WHEEL and METADATA read, refused, and held against a file name. */
 #include "test.h"
 
-#include "base/text.h"
 #include "wheel/wheel.h"
 #include "wheelfile/dist_info.h"
 

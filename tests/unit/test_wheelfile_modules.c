@@ -1,8 +1,6 @@
 /* test_wheelfile_modules.c - libraries of an installed package: names and suffixes. cli.verify
  * tests whole wheels. */
-#include "test.h"
 
-#include "base/fs.h"
 #include "compile.h"
 #include "wheelfile/modules.h"
 

@@ -4,7 +4,6 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "net/index.h"
 
 struct ws_facts
 ws_torch_scene_facts(struct ws_arena *a)

@@ -3,8 +3,6 @@
 #ifndef WS_TESTS_VERIFY_WORLD_H
 #define WS_TESTS_VERIFY_WORLD_H
 
-#include "test.h"
-
 #include "compile.h"
 #include "verify/subject.h"
 
