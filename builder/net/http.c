@@ -41,7 +41,6 @@ struct exchange {
 	struct ws_transfer transfer; /* first: wire.c returns it */
 	struct run *run;
 	struct ws_request *request;
-	size_t number; /* in the batch */
 	enum state state;
 	struct ws_url hop; /* the current URL, after redirects */
 	const char *headers[3 + WS_REQUEST_HEADERS];
@@ -227,7 +226,7 @@ on_body(struct ws_transfer *t, const void *bytes, size_t len)
 		x->discarded += len;
 		return x->discarded > DISCARD_BYTES ? WS_WIRE_DROP : WS_WIRE_TAKEN;
 	}
-	if (x->run->batch->in_order && x->number != x->run->front) {
+	if (x->run->batch->in_order && x != &x->run->exchanges[x->run->front]) {
 		x->state = HELD;
 		return WS_WIRE_LATER;
 	}
@@ -335,7 +334,7 @@ finish(struct exchange *x)
 	struct run *run = x->run;
 	x->state = DONE;
 	run->left--;
-	if (!run->batch->in_order || x->number != run->front) {
+	if (!run->batch->in_order || x != &run->exchanges[run->front]) {
 		return;
 	}
 	while (run->front < run->batch->count && run->exchanges[run->front].state == DONE) {
@@ -645,7 +644,6 @@ ws_http_run(struct ws_http *http, const struct ws_batch *batch, struct ws_err *e
 	run.at_once = batch->at_once ? batch->at_once : http->config.at_once;
 	for (size_t i = 0; i < batch->count; i++) {
 		run.exchanges[i].run = &run;
-		run.exchanges[i].number = i;
 		run.exchanges[i].request = batch->requests[i];
 	}
 	while (run.left > 0 && !run.failed) {

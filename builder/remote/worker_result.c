@@ -96,14 +96,12 @@ is_same_host(const struct ws_report *report, const struct ws_action *action, str
 			ws_buf_printf(&text, "f %s %s\n", digest ? digest : "", name);
 		}
 	}
-	for (size_t i = 0; i < reads->absent.len; i++) {
-		ws_buf_printf(&text, "a %s\n", reads->absent.at[i]);
-	}
-	for (size_t i = 0; i < reads->present.len; i++) {
-		ws_buf_printf(&text, "p %s\n", reads->present.at[i]);
-	}
-	for (size_t i = 0; i < reads->folders.len; i++) {
-		ws_buf_printf(&text, "d %s\n", reads->folders.at[i]);
+	static const char kinds[] = "apd";
+	const ws_name_list *const lists[] = {&reads->absent, &reads->present, &reads->folders};
+	for (size_t k = 0; k < WS_LEN(lists); k++) {
+		for (size_t i = 0; i < lists[k]->len; i++) {
+			ws_buf_printf(&text, "%c %s\n", kinds[k], lists[k]->at[i]);
+		}
 	}
 	return ws_manifest_holds(ws_buf_str(&text), true, action, names, a, &why)
 		|| ws_err_set(err, WS_ERR_BUILD, "'%s': the worker's files differ from this host's: %s",
