@@ -41,7 +41,6 @@ write_findings(
 			ws_page_row(page, ws_finding_words[first->verdict],
 				"%.*s needs the libraries '%.*s%s%s", (int)(head - strlen(LIBRARY)), first->text,
 				(int)(end - head), first->text + head, ws_buf_text(&names), first->text + end);
-			i = i;
 		} else if (!ws_same(f->text, v->why) || f->evidence_count > 0) {
 			ws_page_row(page, ws_finding_words[f->verdict], "%s", f->text);
 			for (size_t k = 0; k < f->evidence_count; k++) {

@@ -56,6 +56,7 @@ find_break(struct ws_str text, unsigned room)
 	return one;
 }
 
+WS_PRINTF(3, 0)
 static void
 print_line(struct ws_page *page, enum ws_page_mark mark, const char *format, va_list values)
 {
