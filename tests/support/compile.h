@@ -23,11 +23,27 @@ ws_test_run(struct ws_arena *a, const char *const *argv, const char *dir)
 	WS_AUTO_BUF struct ws_buf out = {0};
 	struct ws_err err;
 	struct ws_child_order command = {
-		.argv = whole, .dir = dir, .limits.timeout_ms = 60000, .with_stderr = true};
+		.argv = whole, .dir = dir, .limits.timeout_ms = 100000, .with_stderr = true};
+	command.env = ws_test_env()->vars;
 	if (!ws_child_ask(&command, &out, &err)) {
 		fail_msg("%s: %s\n%s", whole[1], err.text, ws_buf_text(&out));
 	}
 	return ws_buf_copy(&out, a);
+}
+
+/** The folder that tests/support/SCRIPT filled, once for the program; its only script. */
+static inline const char *
+ws_test_made(const char *script, struct ws_arena *a)
+{
+	static char made[200];
+	if (!made[0]) {
+		const char *dir = ws_test_dir(a);
+		const char *const argv[] = {
+			"python3", ws_path_join(a, WS_TESTS_DIR, "support", script, NULL), dir, NULL};
+		ws_test_run(a, argv, NULL);
+		snprintf(made, sizeof(made), "%s", dir);
+	}
+	return made;
 }
 
 /**

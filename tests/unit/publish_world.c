@@ -4,8 +4,9 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "compile.h"
 #include "served.h"
-#include "sys/child.h"
+#include "sys/spawn.h"
 
 #include <fcntl.h>
 
@@ -15,13 +16,11 @@ const char *
 ws_world_wheels(const char *dir, const char *const *lines)
 {
 	const char *argv[20] = {ENV, "python3", WS_TESTS_DIR "/support/make_labelled.py", dir};
-	WS_AUTO_BUF struct ws_buf said = {0};
-	struct ws_err err = {0};
 	for (size_t i = 0; lines[i]; i++) {
 		argv[4 + i] = lines[i];
 	}
-	struct ws_child_order command = {.argv = argv, .with_stderr = true};
-	assert_ok(ws_child_ask(&command, &said, &err), err);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_test_run(a, argv, NULL);
 	return dir;
 }
 

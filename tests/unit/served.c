@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "compile.h"
 #include "sys/child.h"
 
 #include <fcntl.h>
@@ -102,10 +103,7 @@ ws_served_start_tls(struct ws_arena *a)
 	const char *const argv[] = {"/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
 		"ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
 		"subjectAltName=DNS:localhost", "-keyout", key, "-out", cert, NULL};
-	struct ws_child_order command = {.argv = argv, .with_stderr = true};
-	WS_AUTO_BUF struct ws_buf said = {0};
-	struct ws_err err;
-	assert_ok(ws_child_ask(&command, &said, &err), err);
+	ws_test_run(a, argv, NULL);
 	launch(cert, key, a);
 	return meet(a);
 }

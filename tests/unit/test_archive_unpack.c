@@ -4,7 +4,7 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "sys/child.h"
+#include "compile.h"
 
 #include <archive_entry.h>
 
@@ -20,28 +20,6 @@ archive_entry_pathname(struct archive_entry *entry)
 	const char *(*real)(struct archive_entry *);
 	*(void **)&real = dlsym(RTLD_NEXT, "archive_entry_pathname");
 	return nameless > 0 && nameless-- ? NULL : real(entry);
-}
-
-static const char *
-tars(struct ws_arena *a)
-{
-	static char made[200];
-	if (!made[0]) {
-		const char *dir = ws_test_dir(a);
-		const char *const argv[] = {
-			"/usr/bin/env", "python3", WS_TESTS_DIR "/support/make_tars.py", dir, NULL};
-		const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")),
-			ws_arena_printf(a, "HOME=%s", getenv("HOME")), NULL};
-		struct ws_child_order command = {
-			.argv = argv, .env = env, .with_stderr = true, .limits.timeout_ms = 60000};
-		WS_AUTO_BUF struct ws_buf said = {0};
-		struct ws_err err = {0};
-		if (!ws_child_ask(&command, &said, &err)) {
-			fail_msg("%s: %s", err.text, ws_buf_text(&said));
-		}
-		snprintf(made, sizeof(made), "%s", dir);
-	}
-	return made;
 }
 
 /* Writes down what it is given, as make_tars.py does. */
@@ -114,14 +92,16 @@ unpack(const char *name, const struct ws_member_limits *limits, struct lister *l
 {
 	enum ws_unpack_format format;
 	assert_true(ws_unpack_format_of(name, &format));
-	const char *path = ws_path_join(a, tars(a), name, NULL);
+	const char *path = ws_path_join(a, ws_test_made("make_tars.py", a), name, NULL);
 	return ws_unpack(path, name, format, limits, &l->sink, err);
 }
 
 WS_TEST_ERR(every_archive_gives_its_list_or_its_rule)
 {
 	WS_AUTO_BUF struct ws_buf expected = {0};
-	assert_ok(ws_fs_read(ws_path_join(a, tars(a), "expected.txt", NULL), &expected, &err), err);
+	assert_ok(ws_fs_read(ws_path_join(a, ws_test_made("make_tars.py", a), "expected.txt", NULL),
+				  &expected, &err),
+		err);
 	struct ws_str rest = ws_buf_str(&expected);
 	size_t count = 0;
 	for (; rest.n > 0; count++) {
@@ -144,7 +124,7 @@ WS_TEST_ERR(every_archive_gives_its_list_or_its_rule)
 			continue;
 		}
 		WS_AUTO_BUF struct ws_buf list = {0};
-		const char *path = ws_arena_printf(a, "%s/%s.list", tars(a), name);
+		const char *path = ws_arena_printf(a, "%s/%s.list", ws_test_made("make_tars.py", a), name);
 		if (ws_fs_exists(path)) {
 			assert_ok(ws_fs_read(path, &list, &err), err);
 			assert_string_equal(ws_buf_text(&l.list), ws_buf_text(&list));

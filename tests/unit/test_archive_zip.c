@@ -4,27 +4,7 @@
 
 #include "archive/zip.h"
 #include "base/fs.h"
-#include "sys/child.h"
-
-/* Made once for the program; goes with its folder. */
-static const char *
-zips(struct ws_arena *a)
-{
-	static char made[200];
-	if (!made[0]) {
-		const char *dir = ws_test_dir(a);
-		const char *const argv[] = {
-			"/usr/bin/env", "python3", WS_TESTS_DIR "/support/make_zips.py", dir, NULL};
-		const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")),
-			ws_arena_printf(a, "HOME=%s", getenv("HOME")), NULL};
-		struct ws_child_order command = {.argv = argv, .env = env, .with_stderr = true};
-		WS_AUTO_BUF struct ws_buf said = {0};
-		struct ws_err err = {0};
-		assert_ok(ws_child_ask(&command, &said, &err), err);
-		snprintf(made, sizeof(made), "%s", dir);
-	}
-	return made;
-}
+#include "compile.h"
 
 /* Takes everything, and notes in which order. */
 struct taker {
@@ -159,7 +139,7 @@ open_crumbs(const char *path, size_t piece_bytes, struct crumbs *crumbs)
  * read whole and in crumbs. */
 WS_TEST_ERR(malformed_archives_are_refused)
 {
-	const char *dir = zips(a);
+	const char *dir = ws_test_made("make_zips.py", a);
 	WS_AUTO_BUF struct ws_buf expected = {0};
 	assert_ok(ws_fs_read(ws_path_join(a, dir, "expected.txt", NULL), &expected, &err), err);
 	struct ws_str rest = ws_buf_str(&expected);
@@ -204,7 +184,7 @@ WS_TEST(an_error_names_archive_entry_and_difference)
 		{"crc.zip", "malformed zip archive at 'a': its contents do not have the CRC"},
 		{"not-a-zip.zip", "malformed zip archive: no end record closes it; is it a zip archive?"},
 	};
-	const char *dir = zips(a);
+	const char *dir = ws_test_made("make_zips.py", a);
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		const char *path = ws_path_join(a, dir, cases[i].file, NULL);
 		struct ws_err err = {0};
@@ -220,7 +200,7 @@ static void
 open_zip(const char *name, struct ws_arena *a, struct crumbs *crumbs, struct ws_zip *zip)
 {
 	struct ws_err err = {0};
-	open_crumbs(ws_path_join(a, zips(a), name, NULL), SIZE_MAX, crumbs);
+	open_crumbs(ws_path_join(a, ws_test_made("make_zips.py", a), name, NULL), SIZE_MAX, crumbs);
 	assert_ok(ws_zip_open(&crumbs->source, NULL, a, zip, &err), err);
 }
 
@@ -297,7 +277,9 @@ WS_TEST_ERR(limits_are_the_callers)
 {
 	struct ws_zip zip;
 	WS_AUTO_FILE_SOURCE struct ws_file_source file;
-	assert_ok(ws_file_source_open(ws_path_join(a, zips(a), "many.zip", NULL), &file, &err), err);
+	assert_ok(ws_file_source_open(
+				  ws_path_join(a, ws_test_made("make_zips.py", a), "many.zip", NULL), &file, &err),
+		err);
 	static const struct {
 		struct ws_zip_limits limits;
 		const char *text; /* of the error; NULL: it is opened */
@@ -327,12 +309,7 @@ WS_TEST_ERR(a_long_directory_takes_two_reads)
 		"    for i in range(70000):\n"
 		"        z.writestr(f'some/folder/with/a/name/f{i}', str(i))\n",
 		path, NULL};
-	const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")),
-		ws_arena_printf(a, "HOME=%s", getenv("HOME")), NULL};
-	struct ws_child_order command = {
-		.argv = argv, .env = env, .with_stderr = true, .limits.timeout_ms = 60000};
-	WS_AUTO_BUF struct ws_buf said = {0};
-	assert_ok(ws_child_ask(&command, &said, &err), err);
+	ws_test_run(a, argv, NULL);
 	struct crumbs crumbs;
 	struct ws_zip zip;
 	open_crumbs(path, SIZE_MAX, &crumbs);

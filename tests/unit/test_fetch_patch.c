@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "compile.h"
 #include "fetch/patch.h"
-#include "sys/child.h"
 
 #define CASES 120
 
@@ -208,12 +208,8 @@ WS_TEST(git_agrees)
 	const char *dir = ws_test_dir(a);
 	const char *const argv[] = {"/usr/bin/env", "python3", WS_TESTS_DIR "/support/make_patches.py",
 		dir, ws_arena_printf(a, "%d", CASES), NULL};
-	const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")), NULL};
-	struct ws_child_order command = {
-		.argv = argv, .env = env, .with_stderr = true, .limits.timeout_ms = 100000};
-	WS_AUTO_BUF struct ws_buf said = {0};
 	struct ws_err err = {0};
-	assert_ok(ws_child_ask(&command, &said, &err), err);
+	ws_test_run(a, argv, NULL);
 	static const char *const names[] = {"one.c", "sub/two words.txt", "sub/three.py"};
 	unsigned changes = 0;
 	for (int n = 0; n < CASES; n++) {
