@@ -10,7 +10,8 @@
  *   fatbinary                x.fatbin, x.fatbin.c
  *   host        g++ -c       the object
  *
- * If any command has a file that these rules do not cover, the whole dry run is rejected.
+ * If any command has a file that these rules do not cover, the whole dry run is rejected. Their
+ * expected memory and time is split.c's.
  */
 #ifndef WS_COMPILE_NVCC_STEPS_H
 #define WS_COMPILE_NVCC_STEPS_H

@@ -1,5 +1,5 @@
 /* engine.c - the loop: look up ready nodes, start what fits, wait, take results. graph_run.c
- * changes states, graph_run.c interprets and records results, runners run jobs. */
+ * changes states, job_outcome.c interprets and records results, runners run jobs. */
 #include "engine/engine.h"
 
 #include "engine/graph_run.h"

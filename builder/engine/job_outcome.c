@@ -1,4 +1,4 @@
-/* graph_run.c - maps a runner's report to one of six ends, and records results. Messages about
+/* job_outcome.c - maps a runner's report to one of six ends, and records results. Messages about
  * the contents of logs are report/'s. */
 #include "base/fs.h"
 #include "engine/graph_run.h"

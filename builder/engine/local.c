@@ -1,4 +1,4 @@
-/* runner.c - folders and children of this host, polled by pidfd. Outputs are moved, not copied:
+/* local.c - folders and children of this host, polled by pidfd. Outputs are moved, not copied:
  * into the store, or among the run's files if they are transient. */
 #include "base/fs.h"
 #include "engine/changed_since.h"

@@ -1,4 +1,4 @@
-/* action_cache.c - the lookup of action_cache.c in steps, each for all actions together: lists of
+/* sharing.c - the lookup of action_cache.c in steps, each for all actions together: lists of
  * manifests, the manifests, results of the valid ones, their files. A result enters the store
  * after its files. */
 #include "engine/action_key.h"

@@ -2,8 +2,9 @@
  * rank.h - which prebuilt wheels may serve a product, by their names, and in which order
  *
  * Pure. Compares parsed labels and tags with the product; the judge decides whether a label is
- * true. "cu12" and "cu123" fit every CUDA 12 build of torch. A recipe's templates give further
- * names, and names that one would expect and that were never published.
+ * true. Wheels that the lock pins come first (candidates.h). "cu12" and "cu123" fit every CUDA 12
+ * build of torch. A recipe's templates give further names, and names that one would expect and that
+ * were never published.
  */
 #ifndef WS_PREBUILT_RANK_H
 #define WS_PREBUILT_RANK_H

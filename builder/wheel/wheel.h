@@ -3,7 +3,7 @@
  *
  * Composes the dist-info folder (METADATA, WHEEL, RECORD, licences, wheelsmith.json, SBOM) around
  * the files of a product and packs all of it. Equal descriptions and contents give equal bytes.
- * The planner decides tags, label and requirements.
+ * plan/product.c decides tags, label and requirements.
  */
 #ifndef WS_WHEEL_WHEEL_H
 #define WS_WHEEL_WHEEL_H

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every header compiles alone, opens with a documentation comment and has a guard named after it. No file
-# repeats what another of its headers includes, and comments name files that exist (includes.py).
+# repeats what another of its headers includes, and comments name files that exist, themselves first
+# of all (includes.py).
 set -eu
 bad=0
 python3 tests/lint/includes.py || bad=1
