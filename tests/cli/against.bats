@@ -14,8 +14,7 @@ decision() { # INDEX; the decision and its reason
 }
 
 @test "a folder: its wheel is neither built nor delivered again, until it is yanked or the request differs" {
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	"$WHEELSMITH" publish dist --to idx
 	rm -rf dist store "$WHEELSMITH_STORE"
 	[ "$(decision idx)" = "cached: in idx" ]
@@ -45,8 +44,7 @@ decision() { # INDEX; the decision and its reason
 }
 
 @test "a URL; a server that is gone, and what is not an index" {
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	"$WHEELSMITH" publish dist --to idx
 	rm -rf dist "$WHEELSMITH_STORE"
 	# shellcheck disable=SC2034 # COPROC is read

@@ -3,7 +3,6 @@
 # labels: network real
 # timeout: 300
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -50,7 +49,6 @@ page() { # FRAGMENT
 
 @test "a choice shows what there is, with the line, and why the rest is missing" {
 	run -0 page "gpu=8.6&cuda=12.4&torch=2.5&python=3.11&tool=pip"
-	echo "$output"
 	[ "$(wc -l <<< "$output")" -eq 5 ]
 	local base="file://$PWD/idx"
 	local wheel=flash_attn-2.8.3+cu.12.4.torch.2.5.sm.80.86-cp311-cp311-linux_x86_64.whl

@@ -19,8 +19,7 @@ import_in() { # VENV CODE
 }
 
 @test "a folder of sources becomes a wheel that pip installs and Python imports" {
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$output" = "$(echo dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-"$CP-$CP"-*.whl)" ]
 	dist_is_whole
 	[ "$(built .schema)" = wheelsmith.build/1 ]
@@ -39,20 +38,17 @@ import_in() { # VENV CODE
 
 @test "a module has the file name of its recipe" {
 	sed -i 's|"binding": "pybind"|"binding": "pybind", "suffix": ".so"|' recipes/tiny/1.0.json
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	python3 -m zipfile -l "$output" > members
 	grep -q '^tiny/_C\.so ' members
 	not grep -q 'cpython' members
 }
 
 @test "a second build runs no action and does not touch the files of dist" {
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local wheel=$output made
 	made=$(stat -c '%i %Y' "$wheel")
-	build -v
-	[ "$status" -eq 0 ]
+	build -0 -v
 	[ "$output" = "$wheel" ]
 	[ "$(built .actions.ran)" -eq 0 ]
 	[[ "$stderr" == *"1 ready, 0 failed, 0 not done, 0 excluded; "*" s, 0.0 s of CPU"$'\n'* ]]
@@ -60,12 +56,10 @@ import_in() { # VENV CODE
 	[ "$(stat -c '%i %Y' "$wheel")" = "$made" ]
 	# A changed unit, and one that changes nothing behind the compiler.
 	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
 	echo '// the end' >> recipes/tiny/src/module.cpp
-	build -v
-	[ "$status" -eq 0 ]
+	build -0 -v
 	[ "$(ran)" = $'compile module.cpp\npack tiny' ]
 	[[ "$stderr" == *"            because no run of this command on these inputs is known"* ]]
 }
@@ -77,27 +71,23 @@ import_in() { # VENV CODE
 		> recipes/tiny/answer.patch
 	recipe 'import hashlib; r["patches"] = [{"file": "answer.patch",
 		"sha256": hashlib.sha256(open("recipes/tiny/answer.patch", "rb").read()).hexdigest()}]'
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	grep -q '(43)' "$WHEELSMITH_STORE"/trees/src-tiny-1.0-*/module.cpp
-	build --offline --locked
-	[ "$status" -eq 0 ]
+	build -0 --offline --locked
 	[ "$(built .actions.ran)" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = cached ]
 	ws plan --matrix m.json --json
 	[ "$(jq -r '.cells[0].decision' <<< "$output")" = cached ]
 	# The folder is what the lock pins, not what the patch makes of it.
 	echo '// changed' >> recipes/tiny/src/kernel.cpp
-	build --offline --locked
-	[ "$status" -eq 3 ]
+	build -3 --offline --locked
 	[[ "$stderr" == *"the sources of tiny 1.0: not what the lock pins"* ]]
 }
 
 @test "a gcc that a known-bad rule names is not chosen" {
 	only_host
 	local gcc
-	build --offline --compile-commands
-	[ "$status" -eq 0 ]
+	build -0 --offline --compile-commands
 	gcc=$("$(jq -r '.[0].arguments[0]' dist/compile_commands.json)" -dumpversion)
 	gcc=${gcc%%.*}
 	recipe "r['known_bad'] = [{'when': {'cuda': '13.0'}, 'gcc': $gcc, 'why': 'a test'}]"
@@ -115,9 +105,7 @@ import_in() { # VENV CODE
 	mkdir bin
 	ln -s "$(command -v g++)" "bin/g++-$(g++ -dumpversion | cut -d. -f1)"
 	ln -s "$(python3 -c 'import sys; print(sys.executable)')" bin/python3
-	run --separate-stderr env PATH="$PWD/bin" "$WHEELSMITH" build --matrix m.json --offline
-	echo "$stderr"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr env PATH="$PWD/bin" "$WHEELSMITH" build --matrix m.json --offline
 	[ "$(ran)" = $'check tiny\ncompile kernel.cu\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
 }
 
@@ -126,28 +114,23 @@ import_in() { # VENV CODE
 	only_host
 	recipe 'r["known_bad"] = [{"when": {"cuda": "13.0"}, "gcc": gcc, "why": "a test"} for gcc in range(4, 30)]'
 	sed -i 's/(42)/(undeclared)/' recipes/tiny/src/module.cpp
-	build --offline
-	[ "$status" -eq 5 ]
+	build -5 --offline
 	[[ "$stderr" == *"error: 'module.cpp' failed: clang++ exited with 1"* ]]
 	sed -i 's/(undeclared)/(42)/' recipes/tiny/src/module.cpp
 	recipe 'e["link_flags"] = ["-Wl,--no-such-option"]'
-	build --offline
-	[ "$status" -eq 5 ]
+	build -5 --offline
 	[[ "$stderr" == *"error: 'tiny._C.so' failed: clang++ exited with 1"* ]]
 	recipe 'del e["link_flags"]'
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 }
 
 @test "a second Python costs its binding file and the link" {
 	second_python
 	sed -i 's/PyLong_FromLong(42)/PyLong_FromLong(PY_MINOR_VERSION)/' recipes/tiny/src/module.cpp
 	matrix m.json "\"python\": [\"$PY\", \"$AT2\"]"
-	build --only "*$CP*"
-	[ "$status" -eq 0 ]
+	build -0 --only "*$CP*"
 	[ "$(built .actions.ran)" -eq 5 ]
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(built '.actions | "\(.total) \(.from_store) \(.ran)"')" = "10 6 4" ]
 	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
 	[ "${#lines[@]}" -eq 2 ]
@@ -159,8 +142,7 @@ import_in() { # VENV CODE
 	other_package
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
-	build --keep-going
-	[ "$status" -eq 5 ]
+	build -5 --keep-going
 	[ "$output" = "$(echo dist/other-1.0*.whl)" ]
 	[ "$(built '.cells[] | .decision' | sort | xargs)" = "build failed" ]
 	[ "$(built '.failures[0] | "\(.stage) \(.subject)"')" = "compile module.cpp" ]
@@ -185,8 +167,7 @@ import_in() { # VENV CODE
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "fallback": {"tiny": "plain torch"},
 		"fallback_on": ["build-failed"]'
-	GITHUB_STEP_SUMMARY=$PWD/summary.md build -j 1
-	[ "$status" -eq 0 ]
+	GITHUB_STEP_SUMMARY=$PWD/summary.md build -0 -j 1
 	[ "$output" = "$(echo dist/other-1.0*.whl)" ]
 	why="plain torch: the build failed: 'module.cpp' failed: g++ exited with 1"
 	[ "$(built '.cells[] | .decision' | xargs)" = "fallback build" ]
@@ -198,16 +179,14 @@ import_in() { # VENV CODE
 	# A package without one still fails, and a build that never began is not a failed build.
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "fallback": {"other": "plain torch"},
 		"fallback_on": ["build-failed"]'
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
 	sed -i "s|{\"folder\": \"src\"}|{\"sdist\": \"other-1.0.tar.gz\", \"sha256\": \"$(printf '%064d' 0)\"}|" \
 		recipes/other/1.0.json
 	matrix m.json '"packages": ["other==1.0", "tiny==1.0"], "fallback": {"tiny": "plain torch", "other": "none"},
 		"fallback_on": ["build-failed"]'
 	for how in "" --offline; do
-		build $how
-		[ "$status" -eq 4 ]
+		build -4 $how
 		[ "$(built '.cells[] | .decision' | xargs)" = "failed fallback" ]
 	done
 }
@@ -216,8 +195,7 @@ import_in() { # VENV CODE
 	only_host
 	recipe 'e["sources"] = ["module.cpp"]'
 	sed -i 's/extern "C" void tiny_add/extern void tiny_add/' recipes/tiny/src/module.cpp
-	build
-	[ "$status" -eq 6 ]
+	build -6
 	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so' ]
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"* ]]
 	[[ "$stderr" == *"        tiny_add(float*)"* ]]
@@ -233,13 +211,11 @@ import_in() { # VENV CODE
 	sed -i /PyMODINIT_FUNC/d recipes/tiny/src/module.cpp
 	for check in '' 'r["check"] = {"import": ["tiny", "tiny._C"]}'; do
 		recipe "$check"
-		build
-		[ "$status" -eq 6 ]
+		build -6
 		[[ "$stderr" == *"exports no function 'PyInit__C'"* ]]
 	done
 	recipe 'r["check"] = {"import": ["tiny"]}'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(ran)" = $'check tiny\npack tiny' ]
 }
 
@@ -252,13 +228,11 @@ import_in() { # VENV CODE
 	matrix m.json '"torch": ["installed"], "python": ["host"]'
 	sed -i 's/return PyLong_FromLong(42);/at::no_such(1); of_torch_cpu(); return nullptr;/' recipes/tiny/src/module.cpp
 	sed -i '1a namespace at { void no_such(long); } extern "C" void of_torch_cpu();' recipes/tiny/src/module.cpp
-	build
-	[ "$status" -eq 6 ]
+	build -6
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that torch $TORCH+cu130 does not export"* ]]
 	[[ "$stderr" == *"        at::no_such(long): used by module.cpp, declared in src/module.cpp"$'\n'*"built for another torch"* ]]
 	sed -i 's/at::no_such(1);//' recipes/tiny/src/module.cpp
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	run -0 "$WHEELSMITH" plan --json --matrix m.json
 	[ "$(jq -r '.cells[].decision' <<< "$output")" = cached ]
 }
@@ -273,14 +247,12 @@ import_in() { # VENV CODE
 	export PATH="$PWD/venv/bin:$PATH" LD_LIBRARY_PATH="$site/torch/lib"
 	matrix m.json '"torch": ["installed"], "python": ["host"]'
 	# Its torch cannot be imported: that is not the wheel's fault.
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$stderr" == *"not imported here: torch itself cannot be imported: not a real torch"* ]]
 	[ "$(built '.cells[0].import.verdict')" = unknown ]
 	# It is tried again, though nothing that we know of has changed.
 	echo "__version__ = '$TORCH'" > "$site/torch/__init__.py"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$stderr" == *"tiny: imported by Python $PY."*" with torch $TORCH"* ]]
 	[ "$(built '.cells[0].import.verdict')" = ok ]
 	build
@@ -288,8 +260,7 @@ import_in() { # VENV CODE
 	# A package that lacks a part of itself.
 	rm dist/*.whl
 	echo 'import tiny.gone' > recipes/tiny/src/tiny/__init__.py
-	build
-	[ "$status" -eq 6 ]
+	build -6
 	[ -z "$output" ]
 	[[ "$stderr" == *"ModuleNotFoundError: No module named 'tiny.gone'"* ]]
 	[[ "$stderr" == *"error: tiny 1.0 with torch $TORCH+cu130 cannot be imported"* ]]
@@ -305,8 +276,7 @@ import_in() { # VENV CODE
 		#endif
 		extern "C" void tiny_add(float *) {}
 	END
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$output" == dist/tiny-1.0+cu.13.sm.86-py3-none-*.whl ]]
 	python3 -m zipfile -e dist/*.whl out
 	readelf -d out/tiny/_C.so > needed
@@ -314,8 +284,7 @@ import_in() { # VENV CODE
 	[ "$(python3 -c 'import ctypes; print(ctypes.CDLL("out/tiny/_C.so").tiny_add is None)')" = False ]
 	# No library here exports a name of torch.
 	sed -i 's/{}/{ at::no_such(1); }/; 1i namespace at { void no_such(long); }' recipes/tiny/src/kernel.cpp
-	build
-	[ "$status" -eq 6 ]
+	build -6
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"$'\n'*"at::no_such(long)"* ]]
 }
 
@@ -339,8 +308,7 @@ import_in() { # VENV CODE
 		extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= FACTOR; }
 	END
 	echo '#define FACTOR 2' > recipes/tiny/src/gpu/factor.h
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$output" == dist/tiny-1.0+cu.13.sm.86-py3-none-manylinux*_2_*_x86_64.whl ]]
 	python3 -m zipfile -e dist/*.whl out
 	[ "$(readelf -d out/tiny/_C.so | grep NEEDED)" = "$(readelf -d out/tiny/_C.so | grep 'NEEDED.*libc.so.6')" ]
@@ -355,8 +323,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	[ "$(ran)" = "" ]
 	# A header of the image is followed like any other.
 	echo '#define FACTOR 3' > recipes/tiny/src/gpu/factor.h
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$(ran)" == *"compile twice.cu"* ]]
 }
 
@@ -370,8 +337,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 		namespace at { int get_num_threads(); }
 		extern "C" int tiny_add(float *) { return at::get_num_threads(); }
 	END
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$output" == dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-py3-none-*.whl ]]
 	local first=$output
 	python3 -m zipfile -e "$output" out
@@ -380,15 +346,13 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	not grep -q 'libtorch_python' needed
 	second_python
 	matrix m.json "\"python\": [\"$PY\", \"$AT2\"]"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(ran)" = "" ]
 	[ "$output" = "$first" ]
 	# Symbols that only libtorch_python.so exports are not available.
 	sed -i 's/at::get_num_threads()/torch::get_symint_class()/; s/namespace.*/namespace torch { int get_symint_class(); }/' \
 		recipes/tiny/src/kernel.cpp
-	build
-	[ "$status" -eq 6 ]
+	build -6
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol of 'libtorch_python.so' but does not name that library"* ]]
 }
 
@@ -398,8 +362,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	cat >> recipes/tiny/src/module.cpp <<- 'END'
 		static_assert(Py_LIMITED_API == 0x030A0000, "cp310-abi3");
 	END
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$output" == dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-cp310-abi3-*.whl ]]
 	python3 -m zipfile -l dist/*.whl | grep -q 'tiny/_C.abi3.so'
 }
@@ -407,13 +370,11 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 @test "the folder of a failed command is kept on demand, and the command in it can be run" {
 	only_host
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	build --keep-work
-	[ "$status" -eq 5 ]
+	build -5 --keep-work
 	folder=$(sed -n 's/^ *folder: //p' <<< "$stderr")
 	command=$(sed -n 's/^  \$ //p' <<< "$stderr")
 	[ -d "$folder/src" ]
-	run sh -c "cd '$folder' && $command"
-	[ "$status" -eq 1 ]
+	run -1 sh -c "cd '$folder' && $command"
 	[[ "$output" == *"#error no"* ]]
 	# Without --keep-work nothing is left but what was kept before.
 	build
@@ -421,8 +382,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 }
 
 @test "compile_commands.json holds commands that work in the folders it names" {
-	build --compile-commands
-	[ "$status" -eq 0 ]
+	build -0 --compile-commands
 	[ "$(jq length dist/compile_commands.json)" -eq 2 ]
 	python3 - <<- 'END'
 		import json, subprocess
@@ -439,8 +399,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 @test "a wheel has the same bytes in another store, with another umask and clock" {
 	# nvcc generates a name for an anonymous namespace.
 	sed -i '1s/.*/namespace { & }/' recipes/tiny/src/kernel.cu
-	build -o one
-	[ "$status" -eq 0 ]
+	build -0 -o one
 	export WHEELSMITH_STORE=$PWD/a/store/elsewhere
 	mkdir -p sub/dir
 	from_base
@@ -448,8 +407,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	cp -r recipes m.json m.lock.json sub/dir
 	cd sub/dir
 	umask 077
-	TZ=Asia/Kathmandu ws build --matrix m.json -o two
-	[ "$status" -eq 0 ]
+	TZ=Asia/Kathmandu ws -0 build --matrix m.json -o two
 	[ "$(jq .actions.ran two/build.json)" -eq 5 ]
 	cmp ../../one/*.whl two/*.whl
 	[ "$(stat -c %a two/*.whl)" = 644 ]
@@ -471,12 +429,10 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 		rm m.lock.json
 		: > "$ASKED"
 		if [ $each = two ]; then
-			ws fetch --matrix m.json --index "$INDEX" --only "*cp${PY2/./}*"
-			[ "$status" -eq 0 ]
+			ws -0 fetch --matrix m.json --index "$INDEX" --only "*cp${PY2/./}*"
 			grep -q "cp${PY2/./}.*\.whl" "$ASKED"
 		fi
-		build --index "$INDEX" --only "*$CP*" -o "dist-$each"
-		[ "$status" -eq 0 ]
+		build -0 --index "$INDEX" --only "*$CP*" -o "dist-$each"
 		[ "$(ran | grep -c '^compile')" -eq 2 ]
 	done
 	unserve
@@ -486,27 +442,23 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 @test "files that the assembler reads for a .cu file are traced" {
 	printf 'marker one' > recipes/tiny/src/blob
 	echo 'asm(".pushsection .rodata; .inc" "bin \"src/blob\"; .popsection");' >> recipes/tiny/src/kernel.cu
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	unzip -p "$output" 'tiny/*.so' | grep -aq 'marker one'
 	printf 'marker two' > recipes/tiny/src/blob
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	unzip -p "$output" 'tiny/*.so' | grep -aq 'marker two'
 }
 
 @test "any part of the store that was deleted is made again" {
 	only_host
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	sum=$(built '.cells[0].sha256')
 	export WHEELSMITH_INDEX=
 	serve "$BASE/www"
 	local part
 	for part in cas ac cells trees partial work ledger.db LOCK VERSION; do
 		rm -rf "${WHEELSMITH_STORE:?}/$part"
-		build --index "torch=$INDEX" -o "dist-$part"
-		[ "$status" -eq 0 ]
+		build -0 --index "torch=$INDEX" -o "dist-$part"
 		[ "$(jq -r '.cells[0].sha256' "dist-$part/build.json")" = "$sum" ]
 	done
 	unserve
@@ -526,22 +478,18 @@ missing_python() {
 	MISSING=$(missing_python)
 	# An empty store and an index that cannot be reached: a download would be reported instead.
 	matrix m.json "\"python\": [\"$MISSING\"]"
-	run --separate-stderr "$WHEELSMITH" build --matrix m.json --store fresh
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$WHEELSMITH" build --matrix m.json --store fresh
 	[[ "$stderr" == *"no Python $MISSING on this host"* ]]
-	run --separate-stderr "$WHEELSMITH" fetch --matrix m.json --store fresh
-	[ "$status" -eq 4 ]
+	run -4 --separate-stderr "$WHEELSMITH" fetch --matrix m.json --store fresh
 	[[ "$stderr" == *"no Python $MISSING on this host"*"127.0.0.1"* ]]
 
 	matrix m.json
 	"$WHEELSMITH" build --matrix m.json
 	rm -rf dist
 	matrix m.json "\"python\": [\"$PY\", \"$MISSING\"]"
-	run --separate-stderr "$WHEELSMITH" plan --matrix m.json --strict
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$WHEELSMITH" plan --matrix m.json --strict
 	[[ "$stderr" == *"no Python $MISSING on this host"* ]]
-	run --separate-stderr "$WHEELSMITH" build --matrix m.json
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$WHEELSMITH" build --matrix m.json
 	[[ "$stderr" == *"1 excluded"* ]]
 	[ "$(ls dist/*.whl | wc -l)" -eq 1 ]
 }

@@ -17,8 +17,7 @@ on_terminal() { # COLUMNS ARGUMENTS...
 escapes='[[:cntrl:]]'
 
 @test "in a pipe there are plain lines, and stdout has results alone" {
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$output" = "$(echo dist/*.whl)" ]
 	not grep -q "$escapes" <<< "$stderr"
 	[ "$(grep -c '^\[ [1-5]/5 \] ' <<< "$stderr")" -eq 5 ]
@@ -26,8 +25,7 @@ escapes='[[:cntrl:]]'
 	grep -q '^1 ready, 0 failed, 0 not done, 0 excluded; ' <<< "$stderr"
 	# Failures too: the compiler's own colours are off.
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[ -z "$output" ]
 	not grep -q "$escapes" <<< "${stderr//$'\t'/}"
 }
@@ -38,8 +36,7 @@ escapes='[[:cntrl:]]'
 	printf '#!/bin/sh\nexec "%s" "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > "host/bin/python$PY"
 	chmod +x "host/bin/python$PY"
 	export PATH=$PWD/host/bin:$PATH
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local line
 	line=$(sed -n 's/^install:  //p' <<< "$stderr")
 	[ "$line" = "python$PY -m venv .venv && .venv/bin/pip install $(echo dist/*.whl)" ]
@@ -51,8 +48,7 @@ escapes='[[:cntrl:]]'
 
 @test "each environment has its requirements file named" {
 	matrix m.json '"arch": ["8.6", "9.0"]'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local named=() file
 	for file in dist/requirements*.txt; do
 		grep -qF -- "-r $file" <<< "$stderr" || return 1
@@ -62,21 +58,17 @@ escapes='[[:cntrl:]]'
 }
 
 @test "-q says nothing but results, warnings and errors" {
-	build -q
-	[ "$status" -eq 0 ]
+	build -0 -q
 	[ "$output" = "$(echo dist/*.whl)" ]
 	[ -z "$stderr" ]
-	MAX_JOBS=8 build -q # nothing is compiled
-	[ "$status" -eq 0 ]
+	MAX_JOBS=8 build -0 -q # nothing is compiled
 	[ -z "$stderr" ]
 	grep -rl '^wheelsmith.cell/2' "$WHEELSMITH_STORE/ac" | xargs rm
-	LIBRARY_PATH=/nowhere build -q # nor now, though a wheel is to be built: the store has all parts
-	[ "$status" -eq 0 ]
+	LIBRARY_PATH=/nowhere build -0 -q # nor now, though a wheel is to be built: the store has all parts
 	[ -z "$stderr" ]
 	[ "$(built .actions.ran)" -eq 0 ]
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	MAX_JOBS=8 build -q
-	[ "$status" -eq 5 ]
+	MAX_JOBS=8 build -5 -q
 	[ "$(head -n 1 <<< "$stderr")" = "warning: set in the environment and ignored: MAX_JOBS (instead: -j N, or --memory SIZE)" ]
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
 }
@@ -152,8 +144,7 @@ escapes='[[:cntrl:]]'
 	pip download -q --no-deps --no-index --require-hashes --find-links dist -d got -r dist/requirements.txt
 	go_on
 	# The next run has other cells; the wheels of the first run stay required.
-	build --only 'tiny*'
-	[ "$status" -eq 0 ]
+	build -0 --only 'tiny*'
 	[ "$(grep -c '==' dist/requirements.txt)" -eq 2 ]
 	[ "$(built '.cells[].package, .earlier[].package' | xargs)" = "tiny other" ]
 	rm dist/other*.whl
@@ -167,8 +158,7 @@ escapes='[[:cntrl:]]'
 	echo '#error of b' > recipes/tiny/src/b/ops.cpp
 	recipe 'e["sources"] += ["a/ops.cpp", "b/ops.cpp"]; r["extensions"].append({"module": "tiny._D",
 	        "binding": "pybind", "sources": ["a/ops.cpp"], "cxx_flags": ["-DFAIL"]})'
-	build -k
-	[ "$status" -eq 5 ]
+	build -5 -k
 	[ "$(ls "dist/logs/$CELL")" = $'a-ops.cpp-2.log\na-ops.cpp.log\nb-ops.cpp.log' ]
 	[ "$(built '.failures | length')" -eq 2 ]
 	grep -q '#warning fine' "dist/logs/$CELL/a-ops.cpp.log"
@@ -177,20 +167,17 @@ escapes='[[:cntrl:]]'
 }
 
 @test "--json is one object a line, each with its schema" {
-	build --json
-	[ "$status" -eq 0 ]
+	build -0 --json
 	jq -es 'all(.[]; .schema == "wheelsmith.event/1" and (.at_ms | type) == "number")' <<< "$output"
 	[ "$(jq -r 'select(.event == "action-done") | .stage' <<< "$output" | sort | xargs)" = "check compile compile link pack" ]
 	[ "$(jq -r 'select(.event == "cell-done") | .subject' <<< "$output")" = "$CELL" ]
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	build --json
-	[ "$status" -eq 5 ]
+	build -5 --json
 	[ "$(jq -r 'select(.outcome == "failed") | .detail' <<< "$output")" = "'module.cpp' failed: g++ exited with 1" ]
 }
 
 @test "the step summary of GitHub names cells and wheels" {
-	GITHUB_STEP_SUMMARY=$PWD/summary.md build
-	[ "$status" -eq 0 ]
+	GITHUB_STEP_SUMMARY=$PWD/summary.md build -0
 	grep -q "^| \`$CELL\` | ready | tiny-1.0.*\.whl | [0-9]* kB |$" summary.md
 }
 
@@ -198,8 +185,7 @@ escapes='[[:cntrl:]]'
 	second_python
 	matrix m.json "\"packages\": [\"tiny==1.0\"], \"python\": [\"$PY\", \"$AT2\"]"
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	build --keep-going
-	[ "$status" -eq 5 ]
+	build -5 --keep-going
 	[ "$(grep -c 'error: #error no' <<< "$stderr")" -eq 1 ]
 	[ "$(grep -c "error: 'module.cpp' failed: g++ exited with 1" <<< "$stderr")" -eq 1 ]
 	grep -q "/cp${PY2/./}/sm86: compile: 'module.cpp' failed as for $CELL; log: dist/logs/.*module.cpp.log$" <<< "$stderr" ||

@@ -8,8 +8,6 @@
 
 load helpers
 
-bats_require_minimum_version 1.5.0
-
 TORCH=2.11.0
 PY=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 CP=cp${PY/./}
@@ -231,15 +229,21 @@ recipe() { # PYTHON
 	END
 }
 
-# Runs a command; its output goes to $output and $stderr, and into the log of the test. A command that hangs ends with
-# 124 after $LIMIT seconds: a status that no test expects.
-ws() { # ARGUMENTS
-	run --separate-stderr timeout --foreground -k 5 "${LIMIT:-200}" "$WHEELSMITH" "$@"
+# Runs a command, below $BELOW if that is set; its output goes to $output and $stderr, and into the log of the test. With
+# -STATUS it must end so. A command that hangs ends with 124 after $LIMIT seconds: a status that no test expects.
+ws() { # [-STATUS] ARGUMENTS
+	local wanted=
+	[[ ${1:-} != -[0-9]* ]] || { wanted=${1#-}; shift; }
+	run --separate-stderr timeout --foreground -k 5 "${LIMIT:-200}" "${BELOW[@]}" "$WHEELSMITH" "$@"
 	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
+	[ -z "$wanted" ] || [ "$status" -eq "$wanted" ]
 }
 
-build() { # ARGUMENTS
-	ws build --matrix m.json "$@"
+# With the options $BUILD_WITH of the file.
+build() { # [-STATUS] ARGUMENTS
+	local wanted=()
+	[[ ${1:-} != -[0-9]* ]] || { wanted=("$1"); shift; }
+	ws "${wanted[@]}" build --matrix m.json "${BUILD_WITH[@]}" "$@"
 }
 
 # For conditions that must not hold: bats does not hear a failing "! command".

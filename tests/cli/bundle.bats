@@ -23,9 +23,9 @@ setup() {
 }
 
 # In a namespace without any network, not even loopback.
-apart() { # ARGUMENTS
-	run --separate-stderr unshare -rn "$WHEELSMITH" "$@"
-	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
+apart() { # [-STATUS] ARGUMENTS
+	local BELOW=(unshare -rn)
+	ws "$@"
 }
 
 # The bundle, taken apart by PYTHON (members: name -> [info, bytes]) and put together again as ./edited.
@@ -74,8 +74,7 @@ edit() { # PYTHON
 
 refused() { # FILE WORDS
 	rm -rf "$WHEELSMITH_STORE"
-	apart build --offline --bundle "$1"
-	[ "$status" -eq 4 ]
+	apart -4 build --offline --bundle "$1"
 	[[ "$stderr" == "error: "*"$2"* ]]
 	[ ! -e dist ]
 	# The entries of the store are unchanged, and it has no half-made file.
@@ -83,34 +82,28 @@ refused() { # FILE WORDS
 }
 
 @test "without a network, in another place and an empty store, the same bytes come out" {
-	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store build --offline
-	[ "$status" -eq 0 ]
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store build -0 --offline
 	mkdir elsewhere
 	cd elsewhere
 	mv ../recipes ../gone
-	apart build --offline --bundle "$BUNDLE"
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle "$BUNDLE"
 	cmp ../dist/*.whl dist/*.whl
 	cmp ../dist/requirements.txt dist/requirements.txt
 	# Again: all of it is in the store.
-	apart build --offline --bundle "$BUNDLE"
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle "$BUNDLE"
 	[[ "$stderr" == "1 cell: 0 to build, 1 cached, 0 excluded"* ]]
 	# And the matrix can be named, with its lock beside it.
 	mv ../gone ../recipes
 	cd ..
 	rm -r dist "$WHEELSMITH_STORE"
-	apart build --offline --locked --matrix m.json --bundle "$BUNDLE"
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --locked --matrix m.json --bundle "$BUNDLE"
 	cmp dist/*.whl elsewhere/dist/*.whl
 }
 
 @test "the same selection gives the same file, whatever else the store has" {
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
-	build --offline
-	[ "$status" -eq 0 ]
-	ws fetch --matrix m.json --bundle again.bundle
-	[ "$status" -eq 0 ]
+	build -0 --offline
+	ws -0 fetch --matrix m.json --bundle again.bundle
 	[[ "$stderr" == *"'again.bundle': "*"B, sha256 $(sha256sum < again.bundle | cut -d' ' -f1)" ]]
 	cmp again.bundle "$BUNDLE"
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" <(zstd -qdc again.bundle | tar -xO --wildcards 'bundle/*')
@@ -120,51 +113,42 @@ refused() { # FILE WORDS
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	other_package
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
-	ws fetch --matrix m.json --only 'other*' --policy build-only --bundle part.bundle
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --only 'other*' --policy build-only --bundle part.bundle
 	export WHEELSMITH_STORE=$PWD/empty
-	apart build --offline --bundle part.bundle
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle part.bundle
 	[ "$(basename dist/*.whl | cut -d- -f1)" = other ]
 	# All of the matrix is more than it has.
-	apart build --offline --bundle part.bundle --matrix "$(echo "$PWD"/empty/trees/bundle-*/matrix.json)" --store third
-	[ "$status" -eq 3 ]
+	apart -3 build --offline --bundle part.bundle --matrix "$(echo "$PWD"/empty/trees/bundle-*/matrix.json)" --store third
 	[[ "$stderr" == *"the source folder '"*"/recipes/tiny/src' does not exist"* ]]
 }
 
 @test "the policy is the one that held when it was written, not the reader's own" {
 	mkdir -p "$HOME/.config/wheelsmith"
 	echo '{"policy": "prebuilt-only"}' > "$HOME/.config/wheelsmith/config.json"
-	apart build --offline --bundle "$BUNDLE"
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle "$BUNDLE"
 	[ "$(built '.cells[0].decision')" = build ]
 }
 
 @test "a version with an epoch is carried" {
 	sed '/"version"/s/1\.0/1!2.0/' recipes/tiny/1.0.json > 'recipes/tiny/1!2.0.json'
 	matrix m.json '"packages": ["tiny==1!2.0"]'
-	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle epoch.bundle
-	[ "$status" -eq 0 ]
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws -0 fetch --matrix m.json --bundle epoch.bundle
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" \
 		<(zstd -qdc epoch.bundle | tar -xO --wildcards 'bundle/*')
-	apart build --offline --bundle epoch.bundle
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle epoch.bundle
 }
 
 @test "a refused bundle does not change the trees of the store" {
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	edit 'head(lambda h: [t.update(digest=t["digest"][:16] + "0" * 48) for t in h["trees"] if t["name"].startswith("torch-")])'
-	apart build --offline --bundle edited
-	[ "$status" -eq 4 ]
+	apart -4 build --offline --bundle edited
 	[[ "$stderr" == "error: "*"these files are not 'torch-2.11.0-"* ]]
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 }
 
 @test "a bundle for a different selection: the build lists what is missing" {
 	matrix other.json '"packages": ["tiny==1.0"], "cuda": ["12.4"], "torch": ["2.5.1"]'
-	apart build --offline --matrix other.json --kits archive --bundle "$BUNDLE"
-	[ "$status" -eq 4 ]
+	apart -4 build --offline --matrix other.json --kits archive --bundle "$BUNDLE"
 	[[ "$stderr" == *"error: "*" downloads are missing, and this run is offline
        headers and libraries of torch: 2.5.1
        CUDA toolkits: 12.4"* ]]
@@ -177,8 +161,7 @@ refused() { # FILE WORDS
 	mv dist/*.whl wheels/
 	rm -r dist
 	matrix m.json '"indexes": {"prebuilt": ["wheels"]}, "policy": "prebuilt-only"'
-	ws fetch --matrix m.json --bundle prebuilt.bundle
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --bundle prebuilt.bundle
 	[[ "$stderr" == *"1 prebuilt wheel is in the store"* ]]
 	# No torch is needed to take it.
 	[ "$(stat -c %s prebuilt.bundle)" -lt 100000 ]
@@ -186,8 +169,7 @@ refused() { # FILE WORDS
 	mkdir elsewhere
 	cd elsewhere
 	export WHEELSMITH_STORE=$PWD/empty
-	apart build --offline --bundle ../prebuilt.bundle
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle ../prebuilt.bundle
 	cmp dist/*.whl ../gone/*.whl
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 }
@@ -224,18 +206,15 @@ refused() { # FILE WORDS
 	refused edited "'edited' has the schema '?]0;x??31mred', and"
 	edit 'members["texts/\x9b31mred"] = [tarfile.TarInfo(), b"x"]'
 	refused edited "its list does not name 'texts/?31mred'"
-	apart build --offline --bundle missing
-	[ "$status" -eq 5 ]
+	apart -5 build --offline --bundle missing
 	[[ "$stderr" == "error: cannot open 'missing': No such file"* ]]
-	apart build --offline --bundle recipes
-	[ "$status" -eq 5 ]
+	apart -5 build --offline --bundle recipes
 	[[ "$stderr" == "error: 'recipes' is a folder" ]]
 }
 
 @test "a pipe without a writer does not block, and a signal ends the wait for a matrix" {
 	mkfifo pipe
-	run --separate-stderr timeout -k 1 20 "$WHEELSMITH" build --offline --bundle pipe
-	[ "$status" -eq 5 ]
+	run -5 --separate-stderr timeout -k 1 20 "$WHEELSMITH" build --offline --bundle pipe
 	[ "$stderr" = "error: 'pipe' is not a regular file" ]
 	hears_signals "$WHEELSMITH" plan --matrix pipe &
 	wait_for 20 waits_for_writer $!
@@ -254,8 +233,7 @@ waits_for_writer() { # PID
 	while read -r change; do
 		edit "head(lambda h: h.update(asked={**h['asked'], **$change}))"
 		rm -rf "$WHEELSMITH_STORE"
-		apart build --offline --bundle edited
-		[ "$status" -eq 4 ]
+		apart -4 build --offline --bundle edited
 		[[ "$stderr" == "error: the bundle 'edited' cannot be used: asked.$(cut -d\" -f2 <<< "$change") "* ]]
 		[ -z "$(find "$WHEELSMITH_STORE/cas" "$WHEELSMITH_STORE/trees" "$WHEELSMITH_STORE/ac" -type f)" ]
 	done <<- 'END'
@@ -274,8 +252,7 @@ waits_for_writer() { # PID
 	# Errors that are only visible with the matrix.
 	edit "head(lambda h: h.update(asked={**h['asked'], 'only': 'other*'}))"
 	rm -rf "$WHEELSMITH_STORE"
-	apart build --offline --bundle edited
-	[ "$status" -eq 2 ]
+	apart -2 build --offline --bundle edited
 	[[ "$stderr" == "error: the bundle 'edited': no cell is called 'other*'"* ]]
 }
 
@@ -321,32 +298,27 @@ is_patched() {
 
 @test "sources are those of the lock and are patched here: a bundle carries no results of definitions" {
 	patched_archive
-	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle patched.bundle
-	[ "$status" -eq 0 ]
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws -0 fetch --matrix m.json --bundle patched.bundle
 	# The sources once, before patches; the patch with its recipe.
 	zstd -qdc patched.bundle | tar -t > names
 	[ "$(grep -c '^trees/src-tiny.*/module.cpp$' names)" -eq 1 ]
 	not grep -qvE '^(bundle|trees|blobs)/' names
 	unserve
-	apart build --offline --bundle patched.bundle
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle patched.bundle
 	is_patched
 	rm -r dist "$WHEELSMITH_STORE"
-	apart build --offline --locked --matrix m.json --bundle patched.bundle
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --locked --matrix m.json --bundle patched.bundle
 	is_patched
 	# Another recipe's sources are not those that the lock pins, though the archive is the same.
 	rm -r dist "$WHEELSMITH_STORE"
 	recipe 'r["source"][0]["strip"] = "tiny-1.0/src"'
-	apart build --offline --matrix m.json --bundle patched.bundle
-	[ "$status" -eq 4 ]
+	apart -4 build --offline --matrix m.json --bundle patched.bundle
 	[[ "$stderr" == *"sources: tiny 1.0"* ]]
 }
 
 @test "a bundle with different sources is not used with the user's lock, and its entries are not trusted later" {
 	patched_archive
-	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle "$BATS_TEST_TMPDIR/b"
-	[ "$status" -eq 0 ]
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws -0 fetch --matrix m.json --bundle "$BATS_TEST_TMPDIR/b"
 	# The bundle itself is consistent: its trees match its list, its lock pins them.
 	BUNDLE=b edit 'old = first("trees/src-tiny").split("-")[-1].split("/")[0]
 members[first("trees/src-tiny").rsplit("/", 1)[0] + "/kernel.cpp"][1] += b"extern \"C\" { int evil; }\n"
@@ -357,24 +329,20 @@ for n in members:
         lock["sources"][0]["tree"] = new
         members[n][1] = json.dumps(lock).encode()
 renew("bundle")'
-	apart build --offline --locked --matrix m.json --bundle edited
-	[ "$status" -eq 4 ]
+	apart -4 build --offline --locked --matrix m.json --bundle edited
 	[[ "$stderr" == *"sources: tiny 1.0"* ]]
 	# Its own matrix it may build.
-	apart build --offline --bundle edited -o theirs
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --bundle edited -o theirs
 	python3 -m zipfile -e theirs/tiny-*.whl opened
 	grep -q evil opened/tiny/_C*.so
 	rm -r opened
 	# Also with its trees and their results in the store, the sources still follow from the recipe.
-	build --locked
-	[ "$status" -eq 0 ]
+	build -0 --locked
 	[ "$(built '.cells[0].decision')" = build ]
 	is_patched
 	rm -r dist
 	jq 'del(.sources)' m.lock.json > shorter && mv shorter m.lock.json
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	is_patched
 }
 
@@ -393,18 +361,15 @@ members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{h[\"folder\"]}
 	fake_torch www/x/files version=2.99.0 all=1
 	serve www
 	matrix m.json '"torch": ["2.99.0"]'
-	WHEELSMITH_INDEX=$INDEX ws fetch --matrix m.json --bundle listed.bundle
-	[ "$status" -eq 0 ]
+	WHEELSMITH_INDEX=$INDEX ws -0 fetch --matrix m.json --bundle listed.bundle
 	unserve
 	[ "$(jq -r '.exports[].torch' m.lock.json)" = 2.99.0 ]
 	export WHEELSMITH_STORE=$PWD/empty
-	apart build --offline --locked --matrix m.json --bundle listed.bundle
-	[ "$status" -eq 0 ]
+	apart -0 build --offline --locked --matrix m.json --bundle listed.bundle
 	# A lock without that pin does not cover the list: then the bundle's own list must not decide.
 	rm -r "$WHEELSMITH_STORE"
 	jq 'del(.exports)' m.lock.json > shorter && mv shorter m.lock.json
-	apart build --offline --locked --matrix m.json --bundle listed.bundle
-	[ "$status" -eq 4 ]
+	apart -4 build --offline --locked --matrix m.json --bundle listed.bundle
 	[[ "$stderr" == *"export lists of torch: 2.99.0"* ]]
 }
 
@@ -414,11 +379,9 @@ members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{h[\"folder\"]}
 	cp -r recipes/tiny/src more/tiny/
 	sed '/"version"/s/1\.0/2.0/' recipes/tiny/1.0.json > more/tiny/2.0.json
 	matrix m.json '"packages": ["tiny==1.0", "tiny==2.0"]'
-	ws fetch --matrix m.json --recipes more --bundle same.bundle
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --recipes more --bundle same.bundle
 	echo 'more = True' >> more/tiny/src/tiny/__init__.py
-	ws fetch --matrix m.json --recipes more --bundle other.bundle
-	[ "$status" -eq 3 ]
+	ws -3 fetch --matrix m.json --recipes more --bundle other.bundle
 	[[ "$stderr" == *"'recipes/tiny/src/tiny/__init__.py'"* ]]
 	[ ! -e other.bundle ]
 }
@@ -473,24 +436,19 @@ has_part() {
 
 @test "a bundle is of a matrix, and of what it can carry" {
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
-	ws fetch tiny==1.0 --torch $TORCH --arch 8.6 --recipes recipes --bundle b
-	[ "$status" -eq 2 ]
+	ws -2 fetch tiny==1.0 --torch $TORCH --arch 8.6 --recipes recipes --bundle b
 	[[ "$stderr" == "error: --bundle needs --matrix FILE"* ]]
 	cp -r recipes/tiny/src elsewhere
 	recipe 'r["source"] = [{"folder": "../../elsewhere"}]'
-	ws fetch --matrix m.json --bundle b
-	[ "$status" -eq 3 ]
+	ws -3 fetch --matrix m.json --bundle b
 	[[ "$stderr" == *"its source folder '$PWD/elsewhere' cannot be in a bundle: it is not below '$PWD/recipes/tiny'"* ]]
 	in_place
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
-	ws fetch --matrix m.json --bundle missing/b
-	[ "$status" -eq 2 ]
+	ws -2 fetch --matrix m.json --bundle missing/b
 	[ "$stderr" = "error: cannot write the bundle 'missing/b': no folder 'missing'" ]
-	ws fetch --matrix m.json --bundle m.json/b
-	[ "$status" -eq 2 ]
+	ws -2 fetch --matrix m.json --bundle m.json/b
 	[[ "$stderr" == *"no folder 'm.json'"* ]]
-	ws fetch --matrix m.json --bundle ''
-	[ "$status" -eq 2 ]
+	ws -2 fetch --matrix m.json --bundle ''
 	[ "$stderr" = "error: --bundle needs a value; '' is empty" ]
 	[ ! -e b ]
 	[ -z "$(find . -name '.b.part-*')" ]
@@ -499,8 +457,7 @@ has_part() {
 @test "only a bundle is written over: no folder, no file of the matrix, nothing that is not a file" {
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	unchanged() { # FILE WORDS
-		ws fetch --matrix m.json --bundle "$1"
-		[ "$status" -eq 2 ]
+		ws -2 fetch --matrix m.json --bundle "$1"
 		[[ "$stderr" == *"error: '$1' $2"* ]]
 	}
 	ln -s recipes/tiny linked
@@ -523,10 +480,8 @@ has_part() {
 	jq -e .torch m.lock.json
 	# A bundle is replaced, also one that is cut, and so is an empty file.
 	head -c 100000 "$BUNDLE" > b
-	ws fetch --matrix m.json --bundle b
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --bundle b
 	: > e
-	ws fetch --matrix m.json --bundle e
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --bundle e
 	cmp b e
 }

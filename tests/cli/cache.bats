@@ -24,8 +24,7 @@ age() { # DATE
 }
 
 @test "stats: what there is, and that it is all" {
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(cached .bytes stats)" -eq "$(cached '[.rooms[].bytes] | add' stats)" ]
 	local here
 	here=$(find "$WHEELSMITH_STORE"/{cas,ac,trees,git,partial} -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')
@@ -49,14 +48,12 @@ age() { # DATE
 		printf 'Z' | dd of="$victim" bs=1 seek=40 conv=notrunc status=none
 		touch -r was "$victim"
 	done
-	ws cache verify
-	[ "$status" -eq 1 ]
+	ws -1 cache verify
 	[ "${output%,*}" = "damaged: 3" ]
 	[ "$(grep -c 'was damaged in the store' <<< "$stderr")" -eq 3 ]
 	[ "$(cached .damaged.count verify)" -eq 0 ]
 	rm -rf dist
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	dist_is_whole
 }
 
@@ -73,12 +70,10 @@ age() { # DATE
 	# Below the limit gc removes no file.
 	[ "$(cached .removed.count gc --max-size $((all / 1024 + 1))K)" -eq 0 ]
 	# Files that no result names are removed before objects.
-	ws cache gc --max-size $(((all - 1) / 1024))K
-	[ "$status" -eq 0 ]
+	ws -0 cache gc --max-size $(((all - 1) / 1024))K
 	[ -e "$WHEELSMITH_STORE/cas/$(object_of '\.o$')" ]
 	# The wheel is what is left at last.
-	ws cache gc --max-size $((wheel / 1024 + 5))K
-	[ "$status" -eq 0 ]
+	ws -0 cache gc --max-size $((wheel / 1024 + 5))K
 	[ "$(cached .bytes stats)" -le $((wheel + 5 * 1024)) ]
 	local sum
 	sum=$(sha256sum < "$(echo dist/*.whl)" | cut -d' ' -f1)
@@ -93,13 +88,11 @@ age() { # DATE
 	limit=$((all / 2))
 	# An archive kit, which the lock names, is more than half of the store.
 	host_toolkit > /dev/null || limit=$((all - 20000))
-	ws cache gc --lock m.lock.json --max-size $((limit / 1024))K
-	[ "$status" -eq 0 ]
+	ws -0 cache gc --lock m.lock.json --max-size $((limit / 1024))K
 	# torch's headers and the sources, which the lock names, are there still.
 	[ -n "$(find "$WHEELSMITH_STORE/trees" -maxdepth 1 -name 'src-tiny-*.list')" ]
 	rm -rf dist
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	dist_is_whole
 }
 
@@ -130,8 +123,7 @@ age() { # DATE
 	mkdir -p "$HOME/.config/wheelsmith"
 	echo "{\"store_bytes\": $((all + 1000000))}" > "$HOME/.config/wheelsmith/config.json"
 	rm -rf dist
-	XDG_CONFIG_HOME=$HOME/.config build
-	[ "$status" -eq 0 ]
+	XDG_CONFIG_HOME=$HOME/.config build -0
 	[ ! -e "$WHEELSMITH_STORE/cas/${sum:0:2}/$sum" ]
 	[ "$(cached .bytes stats)" -le $((all + 1000000)) ]
 	[ "$(built .actions.ran)" -eq 0 ]
@@ -139,19 +131,16 @@ age() { # DATE
 
 @test "a store finds the results that another one exported" {
 	build
-	ws cache export built.tar.zst
-	[ "$status" -eq 0 ]
+	ws -0 cache export built.tar.zst
 	local first=$WHEELSMITH_STORE
 	export WHEELSMITH_STORE=$PWD/second
 	mkdir second
 	from_base
 	only_host
-	ws cache import built.tar.zst
-	[ "$status" -eq 0 ]
+	ws -0 cache import built.tar.zst
 	[ "$(cached .damaged.count verify)" -eq 0 ]
 	rm -rf dist
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(built .actions.ran)" -eq 0 ]
 	# Another time changes nothing, and what was learned here meanwhile stays.
 	sed -i 's/42/43/' recipes/tiny/src/module.cpp
@@ -202,8 +191,7 @@ age() { # DATE
 	local words
 	for words in "cache" "cache empty" "cache gc" "cache stats x" "cache export" "cache stats --max-size 1G"; do
 		# shellcheck disable=SC2086 # words
-		ws $words
-		[ "$status" -eq 2 ]
+		ws -2 $words
 	done
 }
 

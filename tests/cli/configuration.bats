@@ -3,8 +3,6 @@
 
 load helpers
 
-bats_require_minimum_version 1.5.0
-
 setup() {
 	private_home
 	export XDG_CONFIG_HOME="$HOME/.config"
@@ -71,8 +69,7 @@ decisions() {
 	echo '{"recipes": ["'"$PWD"'/recipes"]}' > "$config"
 	export SSL_CERT_FILE=/nowhere/ca.pem
 	unset PIP_CERT REQUESTS_CA_BUNDLE
-	run --separate-stderr "$WHEELSMITH" fetch --matrix fleet.json
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$WHEELSMITH" fetch --matrix fleet.json
 	[ "$stderr" = "error: the certificates '/nowhere/ca.pem' do not exist
        correct or unset SSL_CERT_FILE" ]
 	run --separate-stderr "$WHEELSMITH" build --offline --matrix fleet.json

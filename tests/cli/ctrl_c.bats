@@ -3,7 +3,6 @@
 # our own readers of wheels, held up. A build's: faults_stop.bats.
 # timeout: 120
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

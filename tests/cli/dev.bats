@@ -3,7 +3,6 @@
 # cmake are replaced.
 # labels: case
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

@@ -49,9 +49,7 @@ install_copy() {
 }
 
 @test "a host that can build" {
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor "${index[@]}"
 	for part in host store compilers CUDA Pythons torch GPUs indexes libraries ignored; do
 		grep -q "^$part " <<< "$output"
 	done
@@ -84,15 +82,12 @@ PYTHON
 	put_program nvidia-smi 'case $1 in
 *gpu=*) echo "0, NVIDIA H200, 9.0, 143771 MiB, 580.159.04"; echo "1, NVIDIA A10, 8.6, 23028 MiB, 580.159.04" ;;
 *apps=*) printf "435, /opt/train\033[2J, 518 MiB\n" ;; esac'
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$output" == *"0  NVIDIA H200, arch 9.0, 140.4 GiB"*"1  NVIDIA A10, arch 8.6, 22.5 GiB"* ]]
 	[[ "$output" == *"used by /opt/train?[2J (435), 518 MiB"* ]]
 	[[ "$output" == *"driver 580.159.04"* ]]
 	put_program nvidia-smi 'echo "NVIDIA-SMI has failed"; exit 9'
-	run "$WHEELSMITH" doctor "${index[@]}"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$(flat)" == *"exited with 9: NVIDIA-SMI has failed"* ]]
 }
 
@@ -109,7 +104,6 @@ PYTHON
 	local parent
 	parent=$(sed 's/.*) //' "/proc/$left/stat" | cut -d' ' -f2)
 	kill "$own" "$left"
-	echo "$output"
 	[[ $(flat) == *"used by /usr/bin/sleep ($own), 518 MiB: $(id -un), for "*" s: sleep 300"* ]]
 	[[ $(flat) == *"used by /opt/train ($$), 7 MiB"* ]]
 	[[ $(flat) != *"($$), 7 MiB:"* ]]
@@ -121,9 +115,7 @@ PYTHON
 }
 
 @test "variables that are ignored, each with what takes its place" {
-	CC=gcc-11 MAX_JOBS=2 TORCH_CUDA_ARCH_LIST='8.0' run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	CC=gcc-11 MAX_JOBS=2 TORCH_CUDA_ARCH_LIST='8.0' run -0 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$(flat)" == *"! CC; instead: the newest compiler that the CUDA toolkit takes is chosen"* ]]
 	[[ "$output" == *"! TORCH_CUDA_ARCH_LIST; instead: the matrix's 'arch', or --arch"* ]]
 	[[ "$output" == *"! MAX_JOBS; instead: -j N, or --memory SIZE"* ]]
@@ -131,9 +123,7 @@ PYTHON
 
 @test "a store that cannot be made" {
 	touch file
-	run "$WHEELSMITH" doctor "${index[@]}" --store file/store
-	echo "$output"
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}" --store file/store
 	[[ "$output" == *"x 'file' is not a folder"*"-> name a folder for the store: --store DIR"* ]]
 	[[ "$(flat)" == *"x nothing can be built here until 1 problem is solved"* ]]
 	grep -q '^GPUs ' <<< "$output"
@@ -142,9 +132,7 @@ PYTHON
 @test "A store with a different version" {
 	mkdir "$WHEELSMITH_STORE"
 	echo wheelsmith.store/77 > "$WHEELSMITH_STORE/VERSION"
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$(flat)" == *"was made by another wheelsmith ('wheelsmith.store/77')"*"delete the folder"* ]]
 	[ "$(ls "$WHEELSMITH_STORE")" = VERSION ]
 }
@@ -155,42 +143,32 @@ PYTHON
 	echo "{\"store\": \"$PWD/big\"}" > "$HOME/.config/wheelsmith/config.json"
 	head -c 1234567 /dev/zero > big/cas/aa/x
 	touch big/trees/cuda-13.0-x.list
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$output" == *"$PWD/big"*"1.2 MB in 2 files, 1 tree"* ]]
 	[[ "$output" == *"in the store: 12.4"* ]]
 	[[ "$output" != *"in the store: 12.4, "* ]]
-	run "$WHEELSMITH" recipe check "$WS_ROOT/recipes/causal-conv1d/1.5.3.post1.json"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe check "$WS_ROOT/recipes/causal-conv1d/1.5.3.post1.json"
 	[ -e big/VERSION ]
 }
 
 @test "one Python alone, without headers" {
 	put_python "$PWD/python3.12"
-	run "$WHEELSMITH" doctor "${index[@]}" --python "$PWD/python3.12"
-	echo "$output"
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}" --python "$PWD/python3.12"
 	[[ "$output" == *"x Python 3.12.9 has no headers"*"apt-get install python3.12-dev"* ]]
 	[ "$(grep -c '/python3.11' <<< "$output")" -eq 0 ]
 	PATH="$PWD:$PATH" run "$WHEELSMITH" doctor "${index[@]}" --python 3.12 # this one, or another of the host's
 	[[ "$output" == *" 3.12."* ]]
-	PATH="$PWD:$PATH" run "$WHEELSMITH" doctor "${index[@]}" --python python3.12
-	[ "$status" -eq 1 ]
+	PATH="$PWD:$PATH" run -1 "$WHEELSMITH" doctor "${index[@]}" --python python3.12
 	[[ "$output" == *"x Python 3.12.9 has no headers"* ]]
-	run "$WHEELSMITH" doctor "${index[@]}" --python 3.99
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" doctor "${index[@]}" --python 3.99
 	[[ "$output" == "error: no Python 3.99 on this host"*"name the Python: --python /path/to/python3.99"* ]]
-	run "$WHEELSMITH" doctor "${index[@]}" --python /nowhere/python3
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}" --python /nowhere/python3
 	[[ "$output" == *"x "*"/nowhere/python3"* ]]
 }
 
 @test "one Python among others without headers is marked, and nothing more" {
 	put_python "$fake/python3.12"
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$output" == *"! 3.12.9"*"no headers"*"apt-get install python3.12-dev"* ]]
 }
 
@@ -198,18 +176,14 @@ PYTHON
 	python3 -m venv --without-pip venv
 	python3 "$WS_ROOT/tests/support/make_torch.py" wheels version=2.7.1 label=cu126 cuda=12.6 abi=1
 	(cd venv/lib/python3.*/site-packages && python3 -m zipfile -e "$BATS_TEST_TMPDIR"/wheels/torch-*.whl .)
-	run "$WHEELSMITH" doctor "${index[@]}" --python "$PWD/venv/bin/python3"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor "${index[@]}" --python "$PWD/venv/bin/python3"
 	[[ "$(flat)" == *"torch 2.7.1+cu126, CUDA 12.6, cxx11abi 1 "*"/site-packages/torch"* ]]
 }
 
 @test "no compiler that any CUDA takes" {
 	install_copy
 	sed -i -e 's/"gcc_max": [0-9]*/"gcc_max": 4/' -e 's/"clang_max": [0-9]*/"clang_max": 4/' prefix/share/wheelsmith/matrix/facts/cuda.json
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$output" == *"for CUDA none"* ]]
 	[[ "$output" == *"x no installed C++ compiler is supported by a known CUDA version"* ]]
 }
@@ -219,9 +193,7 @@ PYTHON
 	echo '{"toolkits": 3}' > prefix/share/wheelsmith/matrix/facts/cuda.json
 	mkdir -p "$HOME/.config/wheelsmith"
 	echo '{"stoer": "x"}' > "$HOME/.config/wheelsmith/config.json"
-	run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}"
 	[[ "$(flat)" == *"config.json:1:2: unknown key 'stoer'"* ]]
 	[[ "$output" == *"cuda.json:1:"* ]]
 	[[ "$output" == *"gcc   12."* ]]
@@ -229,20 +201,15 @@ PYTHON
 }
 
 @test "indexes that make no sense, certificates that do not exist" {
-	run "$WHEELSMITH" doctor --index nonsense
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor --index nonsense
 	[[ "$output" == *"! "*nonsense* ]]
 	SSL_CERT_FILE=/nowhere/ca.pem run "$WHEELSMITH" doctor "${index[@]}"
-	echo "$output"
 	[[ "$output" == *"! the certificates '/nowhere/ca.pem' do not exist"*"SSL_CERT_FILE"* ]]
 }
 
 @test "the same as JSON" {
 	put_program nvidia-smi 'case $1 in *gpu=*) echo "0, NVIDIA A10, 8.6, 23028 MiB, 550.1" ;; esac'
-	MAX_JOBS=2 run "$WHEELSMITH" doctor "${index[@]}" --json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	MAX_JOBS=2 run -0 "$WHEELSMITH" doctor "${index[@]}" --json
 	jq -e '.schema == "wheelsmith.doctor/1" and .can_build and (.host.cores >= 1) and (.host.memory_bytes > 0)
 		and (.host.holders | length) > 0 and (.store.is_there | not) and (.compilers | length) > 0
 		and (.archive_kits | map(.cuda) | index("12.4")) != null and (.pythons | map(select(.has_headers)) | length) > 0
@@ -250,7 +217,6 @@ PYTHON
 		and .indexes[0].url == "https://example.org/simple" and .indexes[0].from == "--index"
 		and .ignored_variables[0].name == "MAX_JOBS" and (.libgit2 | test("^[0-9]"))
 		and (.problems | map(select(.part == "ignored" and (.blocks | not))) | length) == 1' <<< "$output"
-	run "$WHEELSMITH" doctor "${index[@]}" --json --store /dev/null/x
-	[ "$status" -eq 1 ]
+	run -1 "$WHEELSMITH" doctor "${index[@]}" --json --store /dev/null/x
 	jq -e '(.can_build | not) and (.problems | map(select(.blocks))[0].part) == "store"' <<< "$output"
 }

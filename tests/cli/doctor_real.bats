@@ -3,7 +3,6 @@
 # labels: network real
 # timeout: 1800
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 @test "an extension of the other ABI in an environment with torch 2.5.1" {
@@ -40,7 +39,6 @@ load helpers
 	run -9 "$WHEELSMITH" verify --here --python "$PWD/venv/bin/python3" ops0-1.0-cp311-cp311-linux_x86_64.whl
 	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"asks for torch==2.5.0, which torch 2.5.1+cu124 is not"* ]]
 	run -1 "$WHEELSMITH" doctor --python "$PWD/venv/bin/python3" --json
-	echo "$output"
 	[ "$(jq -c '[.extensions[] | [.package, .verdict]]' <<< "$output")" = '[["ops0","loads"],["ops1","fails"]]' ]
 	[[ "$(jq -r '.extensions[1].evidence' <<< "$output")" == *"built for cxx11abi 1; this torch is cxx11abi 0" ]]
 	[[ "$(jq -r '.extensions[1].cure' <<< "$output")" == *"wheelsmith build ops1==1.0 --here --python $PWD/venv/bin/python3 --recipes recipes" ]]

@@ -34,9 +34,7 @@ teardown() {
 	awk -v below="$PWD/casd" 'index($2, below) == 1 { print $2 }' /proc/mounts | xargs -r -n 1 umount -l
 }
 
-build() { # ARGUMENTS
-	ws build --matrix m.json --kits archive "$@"
-}
+BUILD_WITH=(--kits archive)
 
 farm_is() { # ENDPOINT [MEMBERS]
 	remote_is "$1" '"instance": "main", "trust": ["'"$KEYS/ci.pem.pub"'"]'"${2:+, $2}"
@@ -44,8 +42,7 @@ farm_is() { # ENDPOINT [MEMBERS]
 
 @test "units are compiled by the farm and the rest here: the same bytes, and the store has them under its own keys" {
 	farm_is "$GRPC" '"platform": ["OSFamily=linux"]'
-	build --executor remote --json --trace trace
-	[ "$status" -eq 0 ]
+	build -0 --executor remote --json --trace trace
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[[ "$stderr" == *" 2 on the farm, "*" s for inputs (mean)"* ]]
 	echo "$output" > events
@@ -66,8 +63,7 @@ farm_is() { # ENDPOINT [MEMBERS]
 		assert {x["fetch_ms"] for x in spans.values()} <= {x["fetch_ms"] for x in there.values()} and spans
 	END
 	rm -rf dist
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 }
 
@@ -84,15 +80,13 @@ with_hidden_names() {
 
 @test "internal names of a unit are the same on the farm, from one nvcc and from its separate steps" {
 	with_hidden_names
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local sum
 	sum=$(wheel_sum)
 	anew
 	with_hidden_names
 	farm_is "$GRPC"
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	[ "$(wheel_sum)" = "$sum" ]
 }
 
@@ -104,15 +98,13 @@ ran_parts() {
 
 @test "a unit for two architectures is compiled there by parts: the same bytes; this host has them under its own keys" {
 	matrix m.json '"arch": ["8.0;8.6"]'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local sum
 	sum=$(wheel_sum)
 	anew
 	matrix m.json '"arch": ["8.0;8.6"]'
 	farm_is "$GRPC"
-	build --executor remote -v
-	[ "$status" -eq 0 ]
+	build -0 --executor remote -v
 	[ "$(wheel_sum)" = "$sum" ]
 	[ "$(ran_parts)" = "cicc compute_80;cicc compute_86;cudafe++;fatbinary;host;preprocess;preprocess compute_80;\
 preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
@@ -120,20 +112,17 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 	[ "$(built '[.on_farm[].stage] | sort | unique | join(" ")')" = "cicc compile cudafe++ fatbinary host preprocess ptxas" ]
 
 	rm -rf dist
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	matrix m.json '"arch": ["8.0;8.6;9.0"]'
-	build -v
-	[ "$status" -eq 0 ]
+	build -0 -v
 	[[ "$(ran_parts)" == *"cicc compute_90;"*"ptxas sm_90;" ]]
 	[[ "$(ran_parts)" != *"cicc compute_80;"* && "$(ran_parts)" != *"ptxas sm_8"* ]]
 }
 
 @test "a farm that is lost with what it kept of a unit: that is made again here, and the bytes are the same" {
 	matrix m.json '"arch": ["8.0;8.6"]'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local sum
 	sum=$(wheel_sum)
 	anew
@@ -159,8 +148,7 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 @test "a unit that fails there fails as it does here, with its log" {
 	farm_is "$GRPC"
 	echo 'this is no C++' >> recipes/tiny/src/module.cpp
-	build --executor remote
-	[ "$status" -eq 5 ]
+	build -5 --executor remote
 	[[ "$stderr" == *"'module.cpp' failed: g++ exited with 1"* ]]
 	[[ "$stderr" == *"before 'this'"* ]]
 }
@@ -185,8 +173,7 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 
 @test "a farm that is lost: one line, or what is left is built here" {
 	lasting lasting 80
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local sum
 	sum=$(wheel_sum)
 	anew
@@ -202,8 +189,7 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 	[ "$status" -eq 4 ]
 	[ "$(grep -c "^error.*the farm at '127.0.0.1:$PORT'" log)" -eq 1 ]
 
-	build --executor remote,local
-	[ "$status" -eq 0 ]
+	build -0 --executor remote,local
 	[ "$(wheel_sum)" = "$sum" ]
 	[ "$(grep -c '^warning.*built here' <<< "$stderr")" -eq 1 ]
 }
@@ -214,8 +200,7 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 	build --executor remote
 	[ "$status" -ne 0 ]
 	[[ "$stderr" == *"it has no Execution"* ]]
-	build --executor remote,local
-	[ "$status" -eq 0 ]
+	build -0 --executor remote,local
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
 
@@ -231,15 +216,13 @@ casd_with() { # FILE INSTEAD
 	cp "$as" as
 	printf x >> as
 	casd_with "$as" "$PWD/as"
-	build --executor remote,local
-	[ "$status" -eq 0 ]
+	build -0 --executor remote,local
 	[[ "$stderr" == *"'/usr/bin/as' differs from that of this host: the rest is built here"* ]]
 	[ "$(wheel_sum)" = "$FIRST" ]
 
 	anew
 	casd_with "$as" "$PWD/as"
-	build --executor remote --json
-	[ "$status" -eq 0 ]
+	build -0 --executor remote --json
 	[[ "$stderr" == *" 2 on the farm"* ]]
 	# The wheel names its compiler and the one that linked it.
 	unzip -p dist/*.whl '*.dist-info/*.json' > facts
@@ -251,12 +234,10 @@ assert build["linker"]["tools"] != build["compiler"]["tools"]
 print(build["compiler"]["version"])')
 	[ -n "$other" ]
 	rm -rf dist
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	nothing_ran
 	# Results of that farm do not count on this host.
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
 
@@ -265,8 +246,7 @@ print(build["compiler"]["version"])')
 	cp $header stdint.h
 	echo '/* of this farm */' >> stdint.h
 	casd_with $header "$PWD/stdint.h"
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	[ "$(wheel_sum)" = "$FIRST" ] # a comment
 	build
 	[[ "$stderr" == *"ran"* ]]
@@ -275,8 +255,7 @@ print(build["compiler"]["version"])')
 	echo '/* and of today */' >> stdint.h
 	casd_with $header "$PWD/stdint.h"
 	rm -rf dist
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	[[ "$stderr" == *" 1 on the farm"* ]]
 
 	kill "$(cat casd.pid)"
@@ -284,8 +263,7 @@ print(build["compiler"]["version"])')
 	mv before stdint.h
 	casd_with $header "$PWD/stdint.h"
 	rm -rf dist
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	nothing_ran
 }
 
@@ -295,8 +273,7 @@ print(build["compiler"]["version"])')
 	echo '#define WS_DAY 1' >> stdint.h
 	echo 'int day() { return WS_DAY; }' >> recipes/tiny/src/module.cpp
 	casd_with $header "$PWD/stdint.h"
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	local before
 	before=$(wheel_sum)
 
@@ -305,8 +282,7 @@ print(build["compiler"]["version"])')
 	anew
 	echo 'int day() { return WS_DAY; }' >> recipes/tiny/src/module.cpp
 	casd_with $header "$PWD/stdint.h" # with what it kept
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	[ "$(wheel_sum)" != "$before" ]
 	sqlite3 "$WHEELSMITH_STORE/ledger.db" 'select answer from answers' | grep -q "$header"
 	rm -rf dist
@@ -316,12 +292,10 @@ print(build["compiler"]["version"])')
 
 @test "a build on the farm uses results of a desk after a worker confirmed the headers" {
 	farm_is "$GRPC" '"access": "write", "key": "'"$KEYS"'/ci.pem"'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	anew
 	farm_is "$GRPC"
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	nothing_ran
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
@@ -337,8 +311,7 @@ print(build["compiler"]["version"])')
 	done
 	start_casd --jobs=2 "${hidden[@]}"
 	farm_is "$GRPC"
-	build --executor remote
-	[ "$status" -eq 5 ]
+	build -5 --executor remote
 	[[ "$stderr" == *"the workers of the farm have none"* ]]
 	[[ "$stderr" == *"their image needs one"* ]]
 }
@@ -346,8 +319,7 @@ print(build["compiler"]["version"])')
 # One line, exit status 4, and nothing ran.
 cannot_use() { # ENDPOINT WORDS
 	farm_is "$1"
-	build --executor remote
-	[ "$status" -eq 4 ]
+	build -4 --executor remote
 	[ "$(grep -c '^error' <<< "$stderr")" -eq 1 ]
 	[[ "$(grep '^error' <<< "$stderr")" == *"$2"* ]]
 	[[ "$stderr" != *"[ "* ]]
@@ -365,36 +337,29 @@ cannot_use() { # ENDPOINT WORDS
 	cannot_use "grpc://127.0.0.1:$port" "HTTP/2"
 	kill $web
 	remote_is "$GRPC" '"instance": "other", "access": "none"'
-	build --executor remote
-	[ "$status" -eq 4 ]
+	build -4 --executor remote
 	[ "$(grep -c '^error' <<< "$stderr")" -eq 1 ]
 }
 
 @test "a farm with untrusted results still compiles" {
 	remote_is "$GRPC" '"instance": "main", "access": "none"'
-	build --executor remote
-	[ "$status" -eq 0 ]
+	build -0 --executor remote
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
 
 @test "an impossible request is one line" {
-	build --executor remote
-	[ "$status" -eq 3 ]
+	build -3 --executor remote
 	[[ "$stderr" == *"no build farm: the user's configuration has no 'remote'"* ]]
 	farm_is "$GRPC"
-	build --executor farm
-	[ "$status" -eq 2 ]
+	build -2 --executor farm
 	[[ "$stderr" == *"unknown executor 'farm'"* ]]
-	build --executor remote --offline
-	[ "$status" -eq 2 ]
-	build --executor remote --kits host
-	[ "$status" -eq 3 ]
+	build -2 --executor remote --offline
+	build -3 --executor remote --kits host
 	[[ "$stderr" == *"CUDA 13.0 of this host is not sent to a farm"* ]]
 	python3 -m venv --without-pip venv
 	mkdir torch
 	fake_torch torch
 	unzip -q torch/*.whl -d venv/lib/python3.*/site-packages
-	ws build tiny==1.0 --recipes recipes --here --python venv/bin/python3 --arch 8.6 --cuda 13.0 --kits archive --executor remote
-	[ "$status" -eq 3 ]
+	ws -3 build tiny==1.0 --recipes recipes --here --python venv/bin/python3 --arch 8.6 --cuda 13.0 --kits archive --executor remote
 	[[ "$stderr" == *"torch "*" of this host is not sent to a farm"* ]]
 }

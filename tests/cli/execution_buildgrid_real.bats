@@ -14,8 +14,7 @@ setup_file() {
 	mkdir first
 	BATS_TEST_TMPDIR=$PWD/first in_place
 	with_many
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	FIRST=$(wheel_sum)
 	export FIRST
 }
@@ -36,9 +35,7 @@ teardown() {
 	end_workers
 }
 
-build() { # ARGUMENTS
-	ws build --matrix m.json --kits archive "$@"
-}
+BUILD_WITH=(--kits archive)
 
 farm_is() { # ENDPOINT
 	remote_is "$1" '"instance": "main", "access": "write", "key": "'"$KEYS/ci.pem"'", "platform": ["OSFamily=linux"]'
@@ -62,8 +59,7 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 }
 
 @test "two workers run what there is to compile: the same bytes; a second store that shares results compiles nothing" {
-	build --executor remote --json
-	[ "$status" -eq 0 ]
+	build -0 --executor remote --json
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[[ "$(by_worker)" == *w1* && "$(by_worker)" == *w2* ]]
 	[[ "$output" == *'"queued_ms":'* && "$output" == *'"fetch_ms":'* ]]
@@ -71,8 +67,7 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 	end_workers
 	anew
 	with_many
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
@@ -82,8 +77,7 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 	mkdir here
 	BATS_TEST_TMPDIR=$PWD/here in_place
 	with_many killed
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	local here
 	here=$(wheel_sum)
 	cd ..

@@ -29,9 +29,7 @@ teardown() {
 	end_one_farm
 }
 
-build() { # ARGUMENTS
-	ws build --matrix m.json --kits archive "$@"
-}
+BUILD_WITH=(--kits archive)
 
 farm_is() { # [MEMBERS]
 	remote_is "$GRPC" '"instance": "main", "trust": ["'"$KEYS/ci.pem.pub"'"]'"${1:+, $1}"
@@ -66,8 +64,7 @@ built_here() {
 @test "an action that exceeds the farm's time limit is not retried" {
 	start_farm --deadline
 	farm_is
-	build --executor remote
-	[ "$status" -eq 5 ]
+	build -5 --executor remote
 	[[ "$stderr" == *"timed out"* ]]
 	[ "$(stat_of ran)" -le 4 ] # two of them said what the worker is
 }

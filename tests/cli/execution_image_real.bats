@@ -39,9 +39,7 @@ unpack() {
 	done
 }
 
-build() { # ARGUMENTS
-	ws build --matrix m.json --kits archive "$@"
-}
+BUILD_WITH=(--kits archive)
 
 @test "units by the image's own gcc, the rest here: the wheel asks for no newer libc than it names" {
 	# strtol of these headers is __isoc23_strtol, which glibc has had since 2.38.

@@ -42,8 +42,7 @@ teardown() {
 	export WHEELSMITH_STORE=$PWD/second
 	rm -r dist
 	began=$SECONDS
-	ws build --matrix m.json --kits archive
-	[ "$status" -eq 0 ]
+	ws -0 build --matrix m.json --kits archive
 	echo "# a second store: $((SECONDS - began)) s" >&3
 	nothing_ran
 	[ "$(wheel_sum)" = "$sum" ]

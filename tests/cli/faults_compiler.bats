@@ -40,8 +40,7 @@ other_compiler() { # WHAT IT DOES THEN
 
 @test "a compiler that crashes is not taken for an error in the sources" {
 	other_compiler 'kill -SEGV $$'
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ was ended by signal 11 (Segmentation fault)"* ]]
 	[[ "$stderr" == *"the compiler itself crashed; run it again, and if it crashes in the same"* ]]
 	[[ "$stderr" == *"place, another version of g++ is the cure"* ]]
@@ -49,28 +48,24 @@ other_compiler() { # WHAT IT DOES THEN
 	[ -z "$(find dist -name '*.whl')" ]
 	# As gcc's own driver says it when a part of it crashes.
 	sed -i 's/kill -SEGV \$\$/echo "module.cpp:1: internal compiler error: Segmentation fault" >\&2; exit 4/' bin/g++-12
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[[ "$stderr" == *"  module.cpp:1: internal compiler error: Segmentation fault"* ]]
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 4"*"the compiler itself crashed"* ]]
 	# The one that crashed made nothing that is kept: without it all is well.
 	rm -r bin
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(built .actions.ran)" -ge 4 ]
 }
 
 @test "a compiler that succeeds and writes nothing is a failure" {
 	other_compiler 'exit 0'
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ succeeded but wrote no 'unit.o'"* ]]
 }
 
 @test "a compiler that hangs is ended at its deadline, whatever it does about it" {
 	add_waiting_unit
-	build --action-timeout 2
-	[ "$status" -eq 5 ]
+	build -5 --action-timeout 2
 	[[ "$stderr" == *"error: 'waiting.cpp' timed out after 2."*" s (g++)"* ]]
 	[[ "$stderr" == *"if it needs more time: --action-timeout SECONDS"* ]]
 	nobody_works_below "$WORK"
@@ -78,16 +73,14 @@ other_compiler() { # WHAT IT DOES THEN
 	# a compiler that ignores TERM is killed after five seconds.
 	other_compiler 'trap "" TERM; sleep 60'
 	before=$SECONDS
-	build --action-timeout 1
-	[ "$status" -eq 5 ]
+	build -5 --action-timeout 1
 	[ $((SECONDS - before)) -le 15 ]
 	[[ "$stderr" == *"error: 'module.cpp' timed out after 6."*" s (g++)"* ]]
 	nobody_works_below "$WORK"
 	# The deadline is not a part of the key: finished work stays.
 	sed -i '/MARK/d' recipes/tiny/src/module.cpp
 	go_on
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(ran)" = $'check tiny\ncompile module.cpp\ncompile waiting.cpp\nlink tiny._C.so\npack tiny' ]
 }
 
@@ -165,9 +158,7 @@ two_wait() {
 	add_large_unit large.cpp 8
 	mkdir first gate
 	touch first/h gate/h
-	run --separate-stderr in_group "$WHEELSMITH" build --matrix m.json --memory 8G --keep-work
-	echo "$stderr"
-	[ "$status" -eq 5 ]
+	run -5 --separate-stderr in_group "$WHEELSMITH" build --matrix m.json --memory 8G --keep-work
 	[ -z "$output" ]
 	[[ "$stderr" == *"compile large.cpp "*"killed for memory, will run again alone"* ]]
 	[[ "$stderr" == *"error: 'large.cpp' was killed (out of memory) after "* ]]
@@ -176,7 +167,6 @@ two_wait() {
 	[ -f "$(sed -n 's/^ *folder: //p' <<< "$stderr")/src/large.cpp" ]
 	nobody_works_below "$WORK"
 	# Outside of the group there is enough.
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(ran)" = $'check tiny\ncompile large.cpp\nlink tiny._C.so\npack tiny' ]
 }

@@ -129,15 +129,13 @@ linker_fills_disk() { # FOLDER
 	only_host
 	head -c 192K /dev/urandom | base64 | sed 's/^/# /' > recipes/tiny/src/tiny/noise.py
 	small_disk dist 64k
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[ -z "$output" ]
 	[[ "$stderr" == *"error: cannot write 'dist/tiny-1.0"*".whl': No space left on device"* ]]
 	[[ "$stderr" == *"free some space there, or use another folder: --store DIR, -o DIR"* ]]
 	[ -z "$(find dist -type f ! -name '*.log')" ]
 	mount -o remount,size=8m dist
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(built .actions.ran)" -eq 0 ]
 	dist_is_whole
 	# The wheel fits, to the page, and its records do not.
@@ -145,13 +143,11 @@ linker_fills_disk() { # FOLDER
 	rm -r dist/*
 	fill_disk dist $((pages * 4))
 	mv dist/filler dist/.filler
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[[ "$stderr" == *"error: cannot write 'dist/"*"': No space left on device"* ]]
 	dist_is_whole
 	rm dist/.filler
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(ls dist | grep -c -e whl -e build.json -e requirements.txt)" -eq 3 ]
 }
 
@@ -191,8 +187,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	nothing_was_done
 	[[ "$stderr" == *"error: cannot write into the output folder 'closed': Permission denied
        choose another folder: -o DIR" ]]
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ -e compiled ]
 }
 
@@ -201,8 +196,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	mount -o remount,ro readonly
 	from_base
 	only_host
-	build --store readonly/store
-	[ "$status" -eq 5 ]
+	build -5 --store readonly/store
 	[ "$stderr" = "error: opening the store: cannot make the folder 'readonly/store': Read-only file system
        that file system is read-only; use another folder: --store DIR, -o DIR" ]
 	# A matrix in a folder that cannot be written.
@@ -210,8 +204,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	cp -r recipes m.json readonly
 	cp m.lock.json readonly
 	mount -o remount,ro readonly
-	ws build --matrix readonly/m.json -o dist
-	[ "$status" -eq 0 ]
+	ws -0 build --matrix readonly/m.json -o dist
 	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; what it lacks is kept in '$WHEELSMITH_STORE/locks/"* ]]
 	dist_is_whole
 }
@@ -223,21 +216,17 @@ error: cannot write into the output folder 'out': Read-only file system
 	cp -r recipes m.json readonly
 	jq 'del(.sources)' m.lock.json > readonly/m.lock.json
 	mount -o remount,ro readonly
-	ws build --matrix readonly/m.json -o dist --offline --locked
-	[ "$status" -eq 3 ]
-	ws build --matrix readonly/m.json -o dist --offline
-	[ "$status" -eq 0 ]
+	ws -3 build --matrix readonly/m.json -o dist --offline --locked
+	ws -0 build --matrix readonly/m.json -o dist --offline
 	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; what it lacks is kept in '"* ]]
-	ws build --matrix readonly/m.json -o dist --offline --locked
-	[ "$status" -eq 0 ]
+	ws -0 build --matrix readonly/m.json -o dist --offline --locked
 	[[ "$stderr" != *warning* ]]
 	# The pins of the matrix's own lock go before those in the store, and are not written anywhere else.
 	mount -o remount,rw readonly
 	jq '.sources = [{package: "tiny", version: "1.0", how: "folder", from: "src", tree: (64 * "a")}]' \
 		readonly/m.lock.json > new
 	cp new readonly/m.lock.json
-	ws build --matrix readonly/m.json -o dist --offline --locked
-	[ "$status" -eq 3 ]
+	ws -3 build --matrix readonly/m.json -o dist --offline --locked
 	[[ "$stderr" == *"the sources of tiny 1.0: not what the lock pins"*"locked: aaaaaaaa"* ]]
 	cmp new readonly/m.lock.json
 }

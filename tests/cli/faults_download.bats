@@ -97,8 +97,7 @@ nothing_came() { # EXIT CODE
 	pure norange,range=none
 	pure ok
 	kept=$(stat -c %s store/partial/*.part)
-	ws build --matrix m.json --store store
-	[ "$status" -eq 0 ]
+	ws -0 build --matrix m.json --store store
 	[ "$kept" -eq 5000 ]
 	grep '~file,ok' "$ASKED" | tail -n 1 | grep -q "\"range\": \"bytes=$kept-\".*\"status\": 206"
 	dist_is_whole
@@ -106,12 +105,10 @@ nothing_came() { # EXIT CODE
 
 @test "a server that answers 200 to a range, or breaks off once, does not fail a build" {
 	pure cut=1000:1,norange
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	dist_is_whole
 	without_torch
-	build --index "http://127.0.0.1:$PORT/~norange/x/simple"
-	[ "$status" -eq 0 ]
+	build -0 --index "http://127.0.0.1:$PORT/~norange/x/simple"
 	[[ "$stderr" == *"warning: the server of 'torch-$TORCH-"*"' does not support range requests: the whole file is downloaded (2.3 MB)"* ]]
 }
 
@@ -119,8 +116,7 @@ nothing_came() { # EXIT CODE
 	without_torch
 	for fault in start total short star; do
 		rm -rf m.lock.json "$WHEELSMITH_STORE"/trees/torch-* "$WHEELSMITH_STORE/ac"
-		ws fetch --matrix m.json --index "http://127.0.0.1:$PORT/~range=$fault/x/simple"
-		[ "$status" -eq 0 ]
+		ws -0 fetch --matrix m.json --index "http://127.0.0.1:$PORT/~range=$fault/x/simple"
 		[[ "$stderr" == *"does not support range requests: the whole file is downloaded"* ]]
 		[ "$(jq -r '.torch[0].tree' m.lock.json)" = "$(jq -r '.torch[0].tree' "$BASE/m.lock.json")" ]
 	done
@@ -157,8 +153,7 @@ nothing_came() { # EXIT CODE
 	[ -z "$(ls "$WHEELSMITH_STORE/partial" "$WHEELSMITH_STORE/trees" | grep -v : )" ]
 	# An overloaded server, then the right file: as if nothing had been.
 	pure status=503:1
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	dist_is_whole
 }
 
@@ -170,8 +165,7 @@ nothing_came() { # EXIT CODE
 	[[ "$stderr" == *"run again to read the new one"* ]]
 	# An archive with a pin: what came before is thrown away, the new one is judged by its digest.
 	pure etag=change,noif,cut=200000:1
-	build
-	[ "$status" -eq 0 ]
+	build -0
 }
 
 @test "a wheel that was damaged, or is another than was locked, is refused" {
@@ -188,8 +182,7 @@ nothing_came() { # EXIT CODE
 	done
 	cp "$BASE/m.lock.json" .
 	fake_torch www/x/files hip=6.0
-	build --index "$INDEX"
-	[ "$status" -eq 4 ]
+	build -4 --index "$INDEX"
 	[[ "$stderr" == *"no index has the pinned 'torch-$TORCH-"* ]]
 	unserve
 }
@@ -203,8 +196,7 @@ nothing_came() { # EXIT CODE
        fetch first, with a network:  wheelsmith fetch --matrix m.json --index http://127.0.0.1:$PORT/x/simple --store $WHEELSMITH_STORE"* ]]
 	pure ok
 	matrix m.json '"packages": ["pure==1.0", "tiny==1.0"]'
-	build --offline --kits archive
-	[ "$status" -eq 4 ]
+	build -4 --offline --kits archive
 	[ "$(ls dist)" = build.json ]
 	[ "$(built '.cells[].decision' | xargs)" = "failed failed" ]
 	[ "$stderr" = "2 cells: 2 to build, 0 cached, 0 excluded
@@ -219,18 +211,15 @@ error: 3 downloads are missing, and this run is offline
 	echo '{"name": "near", "version": "1.0", "source": [{"folder": "src"}], "python": {"packages": ["near"]}}' \
 		> recipes/near/1.0.json
 	matrix m.json '"packages": ["pure==1.0", "near==1.0", "tiny==1.0"]'
-	build --offline --keep-going
-	[ "$status" -eq 4 ]
+	build -4 --offline --keep-going
 	[ "$(built '.cells[].decision' | sort | xargs)" = "build failed failed" ]
 	[[ "$stderr" == *"error: 2 downloads are missing"*"error: 2 of 3 cells failed" ]]
 	matrix m.json '"packages": ["pure==1.0", "tiny==1.0"]'
-	ws fetch --matrix m.json --index "http://127.0.0.1:$PORT/x/simple"
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --index "http://127.0.0.1:$PORT/x/simple"
 	[[ "$stderr" == *"2 products can be built from the store '$WHEELSMITH_STORE'"* ]]
 	sleep 0.5 # what fetch asked for last is on its way into the log
 	: > "$ASKED"
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	[ "${#lines[@]}" -eq 2 ]
 	cat "$ASKED"
 	not grep -v '~stall' "$ASKED" # that is another test's, half a minute later
@@ -251,8 +240,7 @@ error: 3 downloads are missing, and this run is offline
 	[ "$(ls dist)" = build.json ]
 	[ "$(built '.cells[0].decision')" = cancelled ]
 	pure ok
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	grep '~file,ok' "$ASKED" | tail -n 1 | grep -q '"status": 206'
 }
 
@@ -274,8 +262,7 @@ interrupted_at() { # N NAME
 	interrupted_at 3 "/cas/../$SUM"
 	interrupted_at 4 m.lock.json
 	[[ "$stderr" != *"can be built from the store"* ]]
-	build --offline --locked
-	[ "$status" -eq 0 ]
+	build -0 --offline --locked
 }
 
 @test "a server that falls silent is asked again" {

@@ -14,8 +14,7 @@ setup() {
 refused() { # MESSAGE
 	local command
 	for command in build plan fetch; do
-		ws "$command" --matrix m.json
-		[ "$status" -eq 3 ]
+		ws -3 "$command" --matrix m.json
 		[ -z "$output" ]
 		[ "$stderr" = "$1" ]
 		[ ! -e dist ]
@@ -60,19 +59,16 @@ refused() { # MESSAGE
 	matrix m.json '"exclude": [{"torch": "2.11.0", "why": "not needed"}]'
 	local command
 	for command in build fetch; do
-		ws $command --matrix m.json
-		[ "$status" -eq 3 ]
+		ws -3 $command --matrix m.json
 		[ -z "$output" ]
 		[ "$stderr" = "error: every cell is excluded; the first: not needed
        the details:  wheelsmith plan --why '$CELL' --matrix m.json --store $WHEELSMITH_STORE" ]
 		[ ! -e dist ]
 	done
-	ws plan --matrix m.json
-	[ "$status" -eq 0 ]
+	ws -0 plan --matrix m.json
 	[[ "$output" == *"1 excluded: not needed (1)"*"total: nothing to build"* ]]
 	matrix m.json '"cuda": ["12.4"]'
-	build
-	[ "$status" -eq 3 ]
+	build -3
 	[[ "$stderr" == *"error: every cell is excluded; the first: torch $TORCH is a CUDA 13 build"* ]]
 	# Part of a matrix may be empty: the other machines have the rest.
 	matrix m.json
@@ -82,7 +78,6 @@ refused() { # MESSAGE
 		statuses+=" $status"
 	done
 	[ "$(xargs -n1 <<< "$statuses" | sort -n | xargs)" = "0 4" ]
-	build --only 'other*'
-	[ "$status" -eq 2 ]
+	build -2 --only 'other*'
 	[[ "$stderr" == *"error: no cell is called 'other*'"* ]]
 }

@@ -8,8 +8,7 @@ load base
 setup() {
 	in_place
 	only_host
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	SUM=$(built '.cells[0].sha256')
 }
 
@@ -66,16 +65,14 @@ a_folder() {
 
 # The next build reports the damage, runs these actions again, and makes the same wheel.
 mends() { # ACTIONS
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$stderr" == *"warning: '"*"' was damaged in the store and is made again"* ]]
 	[ "$(ran)" = "$1" ]
 	[ "$(built '.cells[0].sha256')" = "$SUM" ]
 	[ "$(sha256sum < dist/*.whl | cut -d' ' -f1)" = "$SUM" ]
 	[[ "$(cat dist/requirements.txt)" == *"$SUM"* ]]
 	# And then there is nothing to do.
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ -z "$(ran)" ]
 	[[ "$stderr" != *warning* ]]
 }
@@ -101,8 +98,7 @@ mends() { # ACTIONS
 		echo "== $damage"
 		$damage "$(output_of unit.o)"
 		rm "$(output_of module.so)"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		[[ "$(ran)" == compile*$'\n'"link tiny._C.so"* ]]
 		[ "$(built '.cells[0].sha256')" = "$SUM" ]
 	done
@@ -125,8 +121,7 @@ mends() { # ACTIONS
 	for damage in flip truncated emptied linked; do
 		echo "== $damage"
 		$damage "$module"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		[ "$(ran)" = "link tiny._C.so" ]
 		[ "$(built '.cells[0].sha256')" = "$SUM" ]
 	done
@@ -134,8 +129,7 @@ mends() { # ACTIONS
 	cp "$object" other
 	object=$(grep -rlE "^out .* unit.o\$" "$WHEELSMITH_STORE/ac" | tail -n 1)
 	cp --remove-destination other "$object"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$(ran)" == compile* ]]
 	[ "$(built '.cells[0].sha256')" = "$SUM" ]
 }
@@ -149,8 +143,7 @@ mends() { # ACTIONS
 	sed -i "s/$SUM/$(sha256sum < m.json | cut -d' ' -f1)/" "${records[@]}"
 	ws plan --matrix m.json
 	[[ "$output" != *cached* ]]
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	ws plan --matrix m.json
 	[[ "$output" == *cached* ]]
 	flip "$(stored "$SUM")"
@@ -167,8 +160,7 @@ mends() { # ACTIONS
 	recipe "r['source'] = [{'sdist': 'tiny-1.0.tar.gz', 'sha256': '$sum'}]"
 	mkdir -p "$WHEELSMITH_STORE/cas/${sum:0:2}"
 	cp tiny.tar.gz "$(stored "$sum")"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	SUM=$(built '.cells[0].sha256')
 	file=$(echo "$WHEELSMITH_STORE"/trees/src-tiny-1.0-*/module.cpp)
 	added() {
@@ -178,8 +170,7 @@ mends() { # ACTIONS
 		echo "== $damage"
 		$damage "$file"
 		rm "$(output_of unit.o)"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		[[ "$stderr" == *"warning: '$WHEELSMITH_STORE/trees/src-tiny-1.0-"*"' was damaged in the store and is made again"* ]]
 		[[ "$(ran)" == compile* ]]
 		[ "$(built '.cells[0].sha256')" = "$SUM" ]
@@ -187,8 +178,7 @@ mends() { # ACTIONS
 	# Archives are held to their digest too.
 	flip "$(stored "$sum")"
 	flip "$file"
-	build --offline
-	[ "$status" -eq 4 ]
+	build -4 --offline
 	[[ "$stderr" == *"'$(stored "$sum")' was damaged in the store"* ]]
 	[ ! -e "$(stored "$sum")" ]
 }

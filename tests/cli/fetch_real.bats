@@ -3,6 +3,8 @@
 # labels: network
 # timeout: 600
 
+load helpers
+
 probe() {
 	"$WS_BINARY_DIR/tests/fetch_probe" "$@"
 }
@@ -24,8 +26,7 @@ bring() { # NAME VERSION FILE SHA256 FILES
 	echo "# $1 $2: $5 files, $(field ms) ms, $(field maxrss_kib) KiB" >&3
 	mkdir "$BATS_TEST_TMPDIR/two"
 	cp -r "$BATS_TEST_TMPDIR/one/cas" "$BATS_TEST_TMPDIR/two/"
-	run probe sdist "$BATS_TEST_TMPDIR/two" "$1" "$2" "$3" "$4"
-	[ "$status" -eq 0 ]
+	run -0 probe sdist "$BATS_TEST_TMPDIR/two" "$1" "$2" "$3" "$4"
 	[ "$(field digest)" = "$digest" ]
 	echo "# unpacked again from the store's archive: $(field ms) ms" >&3
 	run probe sdist "$BATS_TEST_TMPDIR/one" "$1" "$2" "$3" "$4"
@@ -56,9 +57,7 @@ MAMBA=826a3cdb651959f191dac64502f8a29627d9116fe6bb7c57e4f562da1aea7bf3
 }
 
 @test "the headers of torch 2.5.1 by ranges" {
-	run probe headers torch torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl torch/include/
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 probe headers torch torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl torch/include/
 	[ "$(field members)" -eq 8660 ]
 	[ "$(field requests)" -le 6 ]
 	[ "$(field maxrss_kib)" -lt 51200 ]
@@ -68,10 +67,8 @@ MAMBA=826a3cdb651959f191dac64502f8a29627d9116fe6bb7c57e4f562da1aea7bf3
 
 @test "nvcc's Debian package" {
 	pool=pool/non-free/n/nvidia-cuda-toolkit/nvidia-cuda-toolkit_12.4.131~12.4.1-2_amd64.deb
-	run probe deb "$pool" cd5fe85aee38d108b315f408a688641478f2402622a10c677478eb7a6c4e5319 \
+	run -0 probe deb "$pool" cd5fe85aee38d108b315f408a688641478f2402622a10c677478eb7a6c4e5319 \
 		"$BATS_TEST_TMPDIR/deb"
-	echo "$output"
-	[ "$status" -eq 0 ]
 	[ "$(field files)" -eq "$(dpkg-deb -c "$BATS_TEST_TMPDIR/deb" | grep -c '^-')" ]
 	[ "$(field maxrss_kib)" -lt 51200 ]
 	echo "# $(field files) files, $(field bytes) bytes, $(field ms) ms, $(field maxrss_kib) KiB" >&3

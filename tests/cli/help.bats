@@ -2,7 +2,6 @@
 # --help: as in golden/help*.txt, in 80 columns, with every option.
 # labels: case
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

@@ -1,6 +1,8 @@
 # helpers.bash - what several files of this folder need: `load helpers`.
 # shellcheck shell=bash disable=SC2154
 
+bats_require_minimum_version 1.5.0
+
 # A home, a store and a configuration of the test's own, and nothing of the caller's that steers us.
 private_home() {
 	export HOME="$BATS_TEST_TMPDIR/home" WHEELSMITH_STORE="$BATS_TEST_TMPDIR/store"

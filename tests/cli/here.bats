@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # --here and related options: the torch of python3 and the GPU of the host, without a matrix.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

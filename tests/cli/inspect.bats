@@ -2,7 +2,6 @@
 # inspect: wheels that break one rule each, libraries, installed packages, wheels on a server.
 # timeout: 300
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {

@@ -3,7 +3,6 @@
 # labels: network
 # timeout: 400
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {
@@ -88,7 +87,6 @@ url_of() { # PACKAGE FILE
 	for name in torch-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl vllm-0.9.1-cp38-abi3-manylinux1_x86_64.whl; do
 		url=$(url_of "${name%%-*}" "$name")
 		run facts '[.bytes > 300000000, .read_bytes <= 2000000, .whole, .metadata.name, (.record.lines > 1000)]' "$url"
-		echo "$output"
 		[ "${lines[-1]}" = "[true,true,false,\"${name%%-*}\",true]" ]
 	done
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # An installed program: it runs without the source tree, also after its prefix was moved.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {

@@ -12,9 +12,7 @@ setup() {
 
 @test "causal-conv1d 1.5.3.post1+any: upstream's Python, its module over ours, for any Python and torch" {
 	echo '{"packages": ["causal-conv1d==1.5.3.post1+any"], "cuda": ["13.0"], "python": ["3.11"]}' > m.json
-	run "$WHEELSMITH" build --matrix m.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" build --matrix m.json
 	python3 -m zipfile -e dist/causal_conv1d-1.5.3.post1+any-py3-none-any.whl out
 	grep -x 'Requires-Dist: wheelsmith-kernels>=0.2.0' out/*.dist-info/METADATA
 	grep -x 'Root-Is-Purelib: true' out/*.dist-info/WHEEL
@@ -30,9 +28,7 @@ setup() {
 
 @test "flash-attn 2.8.3.post2+any: upstream's Python over ours" {
 	echo '{"packages": ["flash-attn==2.8.3.post2+any"], "cuda": ["13.0"], "python": ["3.11"]}' > m.json
-	run "$WHEELSMITH" build --matrix m.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" build --matrix m.json
 	python3 -m zipfile -e dist/flash_attn-2.8.3.post2+any-py3-none-any.whl out
 	grep -x 'Requires-Dist: wheelsmith-kernels>=0.3.0' out/*.dist-info/METADATA
 	[ -z "$(find out -name '*.so')" ]

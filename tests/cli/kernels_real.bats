@@ -21,9 +21,7 @@ one_wheel() {
 	for torch in 2.4.1 2.5.1 2.15.0; do
 		python3 -m venv venv
 		venv/bin/python3 -m pip install -q "torch==$torch" 'numpy<2.3' setuptools dist/*.whl
-		run venv/bin/python3 "$WS_ROOT/tests/support/kernels_in_torch.py"
-		echo "$output"
-		[ "$status" -eq 0 ]
+		run -0 venv/bin/python3 "$WS_ROOT/tests/support/kernels_in_torch.py"
 		[[ "${lines[-1]}" == "torch $torch"* ]]
 		rm -r venv
 	done
@@ -65,9 +63,7 @@ assert compileall.compile_dir(wheelsmith_kernels.__path__[0], quiet=1, force=Tru
 	venv/bin/python3 -m pip install -q torch==2.5.1 'numpy<2.3' dist/*.whl any/*.whl
 	for release in 4.57.3 5.17.0; do
 		venv/bin/python3 -m pip install -q "transformers==$release"
-		run venv/bin/python3 "$WS_ROOT/tests/support/mamba_in_transformers.py"
-		echo "$output"
-		[ "$status" -eq 0 ]
+		run -0 venv/bin/python3 "$WS_ROOT/tests/support/mamba_in_transformers.py"
 		[[ "$output" == *"torch 2.5.1 transformers $release"* ]]
 		[ "${lines[-1]}" = "selective_state_update wheelsmith_kernels._scan" ]
 	done

@@ -15,9 +15,7 @@ holds() {
 }
 
 @test "every struct of wsk.h that has members is in the table, with each of them" {
-	run holds
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 holds
 	sed -nE 's/^struct wsk_([a-z_]+) \{$/\1/p' "$WS_ROOT/kernels/include/wsk.h" | sort > declared
 	sed -nE 's/^_Static_assert\(sizeof\(struct wsk_([a-z_]+)\).*/\1/p' structs.c | sort -u > checked
 	diff declared checked
@@ -25,8 +23,7 @@ holds() {
 
 # change FROM TO: the table, which then differs from the header.
 change() {
-	run holds
-	[ "$status" -eq 0 ]
+	run -0 holds
 	python3 - "$1" "$2" <<- 'END'
 		import pathlib, sys
 		path = pathlib.Path("python/wheelsmith_kernels/_structs.py")

@@ -28,8 +28,7 @@ setup_file() {
 }
 
 @test "from the store it needs no network" {
-	OFFLINE=1 run kit archive "$STORE" "$WS_ROOT/matrix/kits/cuda-12.4.json"
-	[ "$status" -eq 0 ]
+	OFFLINE=1 run -0 kit archive "$STORE" "$WS_ROOT/matrix/kits/cuda-12.4.json"
 	[ "$(field wire)" = 0 ]
 	echo "# again: $(field ms) ms" >&3
 }
@@ -54,8 +53,7 @@ setup_file() {
 	fingerprint=$(field fingerprint)
 	python3 "$WS_ROOT/tests/support/repack_redist.py" "$(field path)" "$BATS_TEST_TMPDIR/served/redist" 12.4.1 12.4.131 12.4
 	serve "$BATS_TEST_TMPDIR/served"
-	REDIST_URL=$SERVED/redist run kit redist "$BATS_TEST_TMPDIR/store" 12.4
-	[ "$status" -eq 0 ]
+	REDIST_URL=$SERVED/redist run -0 kit redist "$BATS_TEST_TMPDIR/store" 12.4
 	[ "$(field release)" = 12.4.131 ]
 	[ "$(field soname)" = libcudart.so.12 ]
 	[ "$(field fingerprint)" = "$fingerprint" ]
@@ -77,13 +75,11 @@ serve_redist() { # kit
 @test "without a Debian mirror NVIDIA's compiler takes the place of Debian's" {
 	output=$(cat "$BATS_FILE_TMPDIR/first")
 	serve_redist "$(field path)"
-	DEBIAN_MIRROR='' REDIST_URL=$SERVED/redist run kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-12.4.json"
-	[ "$status" -eq 0 ]
+	DEBIAN_MIRROR='' REDIST_URL=$SERVED/redist run -0 kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-12.4.json"
 	[ "$(field debian)" = redist ]
 	compiles "$(field path)" 12 "$BATS_TEST_TMPDIR" cuda/include
 	links libcudart.so.12 12 "$BATS_TEST_TMPDIR"
-	DEBIAN_MIRROR='' REDIST_URL=$SERVED/nothing run kit archive "$BATS_TEST_TMPDIR/none" "$WS_ROOT/matrix/kits/cuda-12.4.json"
-	[ "$status" -eq 4 ]
+	DEBIAN_MIRROR='' REDIST_URL=$SERVED/nothing run -4 kit archive "$BATS_TEST_TMPDIR/none" "$WS_ROOT/matrix/kits/cuda-12.4.json"
 	[[ "$output" == *"(cure: debian-mirror"* ]]
 }
 
@@ -112,16 +108,12 @@ without_definition() {
 	private_home
 	without_definition
 	run wheelsmith plan --matrix m.json --why '*'
-	echo "$output"
 	[[ "$output" == *"compiled with NVIDIA's redistributables"* ]]
 	run wheelsmith plan --matrix m.json --kits host
 	[[ "$output" == *"no CUDA 12.4 toolkit on this host"* ]]
-	run wheelsmith build --matrix m.json --kits archive --offline
-	[ "$status" -eq 4 ]
+	run -4 wheelsmith build --matrix m.json --kits archive --offline
 	[[ "$output" == *"CUDA toolkits: 12.4"* ]]
-	run wheelsmith fetch --matrix m.json --kits archive
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 wheelsmith fetch --matrix m.json --kits archive
 	[ "$(jq -r '.cuda[0] | .how, .name' m.lock.json | xargs)" = "redist cuda-12.4" ]
 	[ "$(jq -r '.cuda[0].definition' m.lock.json)" = "$(sha256sum < "$BATS_TEST_TMPDIR/served/redist/redistrib_12.4.1.json" | cut -d' ' -f1)" ]
 	run wheelsmith plan --matrix m.json --why '*'
@@ -129,14 +121,11 @@ without_definition() {
 	cp "$WS_ROOT/matrix/kits/cuda-12.4.json" share/wheelsmith/matrix/kits/
 	run wheelsmith plan --matrix m.json --why '*'
 	[[ "$output" == *"compiled with NVIDIA's redistributables, locked"* ]]
-	run wheelsmith build --matrix m.json --offline --locked
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 wheelsmith build --matrix m.json --offline --locked
 	[ -e dist/twice-1.0+cu.12.sm.86-py3-none-*.whl ]
 	# A manifest that is not the one that was locked.
 	sed -i '$ s/$/ /' "$BATS_TEST_TMPDIR/served/redist/redistrib_12.4.1.json"
 	rm -rf "$WHEELSMITH_STORE"
-	run wheelsmith fetch --matrix m.json
-	[ "$status" -eq 4 ]
+	run -4 wheelsmith fetch --matrix m.json
 	[[ "$output" == *"redistrib_12.4.1.json is not the one that was locked"* ]]
 }

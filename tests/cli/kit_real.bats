@@ -3,6 +3,7 @@
 # labels: network real
 # timeout: 3600
 
+load helpers
 load kit_helpers
 
 # name, nvcc, files, soname, g++ as the definitions were proved to have
@@ -22,8 +23,7 @@ all() {
 @test "all eight kits are assembled, compile and link" {
 	while read -r cuda nvcc files soname gcc; do
 		echo "# cuda $cuda" >&3
-		run kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-$cuda.json"
-		[ "$status" -eq 0 ]
+		run -0 kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-$cuda.json"
 		[ "$(field release)" = "$nvcc" ]
 		[ "$(find "$(field path)" -type f | wc -l)" -eq "$files" ]
 		[ "$(field soname)" = "$soname" ]
@@ -36,13 +36,11 @@ all() {
 }
 
 @test "13.3 by a manifest of split components" {
-	run kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-13.3.json"
-	[ "$status" -eq 0 ]
+	run -0 kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-13.3.json"
 	fingerprint=$(field fingerprint)
 	python3 "$WS_ROOT/tests/support/repack_redist.py" "$(field path)" "$BATS_TEST_TMPDIR/served/redist" 13.3.1 13.3.73 13
 	serve "$BATS_TEST_TMPDIR/served"
-	REDIST_URL=$SERVED/redist run kit redist "$BATS_TEST_TMPDIR/other" 13.3
-	[ "$status" -eq 0 ]
+	REDIST_URL=$SERVED/redist run -0 kit redist "$BATS_TEST_TMPDIR/other" 13.3
 	[ "$(field fingerprint)" = "$fingerprint" ]
 	[ "$(field include | tail -1)" = cuda/include/cccl ]
 	compiles "$(field path)" 12 "$BATS_TEST_TMPDIR" cuda/include cuda/include/cccl
@@ -50,8 +48,7 @@ all() {
 }
 
 @test "the export list of 2.11.0 is the one that ships" {
-	run kit exports "$BATS_TEST_TMPDIR/store" 2.11.0 "$BATS_TEST_TMPDIR/list.zst"
-	[ "$status" -eq 0 ]
+	run -0 kit exports "$BATS_TEST_TMPDIR/store" 2.11.0 "$BATS_TEST_TMPDIR/list.zst"
 	cmp "$BATS_TEST_TMPDIR/list.zst" "$WS_ROOT/matrix/facts/exports/torch-2.11.0.zst"
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/store/partial")" ]
 	echo "# $(($(field wire) / 1000000)) MB, $(field ms) ms, $(($(field rss_kib) / 1024)) MiB" >&3
@@ -60,8 +57,7 @@ all() {
 # The tools of the real nvidia-cuda-toolkit 11.8; of the packages it needs (nvidia-cuda-dev has 774 MB)
 # only the names, from the mirror's list of contents, and three headers.
 @test "Debian's own layout is recognised" {
-	run kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-11.8.json"
-	[ "$status" -eq 0 ]
+	run -0 kit archive "$BATS_TEST_TMPDIR/store" "$WS_ROOT/matrix/kits/cuda-11.8.json"
 	headers=$(field path)/include root=$BATS_TEST_TMPDIR/root
 	deb=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["archives"][0]["sha256"])' \
 		"$WS_ROOT/matrix/kits/cuda-11.8.json")
@@ -89,8 +85,7 @@ all() {
 	mkdir -p "$root/usr/include/thrust" "$root/usr/include/nv"
 	touch "$root/usr/include/thrust/version.h" "$root/usr/include/nv/target"
 	cp "$runtime" "$root/usr/lib/x86_64-linux-gnu/" # libcudart11.0 is a package of its own
-	HOST_ROOT=$root CUDA_HOME='' PATH=/usr/bin:/bin run kit host "$BATS_TEST_TMPDIR/store"
-	[ "$status" -eq 0 ]
+	HOST_ROOT=$root CUDA_HOME='' PATH=/usr/bin:/bin run -0 kit host "$BATS_TEST_TMPDIR/store"
 	[ "$(field soname)" = libcudart.so.11.0 ]
 	[ "$(field gcc_max)" = 11 ]
 	[ "$(field include)" = "" ]

@@ -3,6 +3,7 @@
 # labels: network
 # timeout: 600
 
+load helpers
 load kit_helpers
 
 tell() {
@@ -10,8 +11,7 @@ tell() {
 }
 
 @test "2.5.1: headers as measured, at most 25 MB, the same from another Python's wheel" {
-	run kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
-	[ "$status" -eq 0 ]
+	run -0 kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
 	[ "$(field version)" = "2.5.1+cu124" ]
 	[ "$(field cxx11abi)" = 0 ]
 	[ "$(field pybind)" = "_gcc _libstdcpp _cxxabi1011" ]
@@ -23,21 +23,18 @@ tell() {
 	tree=$(field tree)
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/a/partial")" ]
 
-	run kit torch "$BATS_TEST_TMPDIR/b" 2.5.1 3.12
-	[ "$status" -eq 0 ]
+	run -0 kit torch "$BATS_TEST_TMPDIR/b" 2.5.1 3.12
 	[[ "$(field wheel)" == *cp312-cp312* ]]
 	[ "$(field tree)" = "$tree" ]
 
-	run kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
-	[ "$status" -eq 0 ]
+	run -0 kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
 	[ "$(field wire)" = 0 ]
 	[ "$(field tree)" = "$tree" ]
 	echo "# again: $(field ms) ms by the index, $(field pinned_ms) ms by the lock" >&3
 }
 
 @test "2.11.0: another ABI, another pybind11, CUDA 13" {
-	run kit torch "$BATS_TEST_TMPDIR/a" 2.11.0 3.14
-	[ "$status" -eq 0 ]
+	run -0 kit torch "$BATS_TEST_TMPDIR/a" 2.11.0 3.14
 	[ "$(field version)" = "2.11.0+cu130" ]
 	[ "$(field cuda)" = 13.0 ]
 	[ "$(field cxx11abi)" = 1 ]
@@ -50,23 +47,20 @@ tell() {
 }
 
 @test "a release that no index has is reported with its neighbours" {
-	run kit torch "$BATS_TEST_TMPDIR/a" 2.51 3.11
-	[ "$status" -eq 3 ]
+	run -3 kit torch "$BATS_TEST_TMPDIR/a" 2.51 3.11
 	[[ "$output" == *"no index has torch '2.51'"* ]]
 	[[ "$output" == *'did you mean "2.5.1"?'* ]]
 }
 
 @test "an unknown release gets a kit by its neighbour's rules" {
-	run kit torch "$BATS_TEST_TMPDIR/a" 2.7.0 3.11
-	[ "$status" -eq 0 ]
+	run -0 kit torch "$BATS_TEST_TMPDIR/a" 2.7.0 3.11
 	[ "$(field known)" = 0 ]
 	[ "$(field cxx11abi)" = 1 ]
 	tell 2.7.0
 }
 
 @test "without a network the error says so" {
-	OFFLINE=1 run kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
-	[ "$status" -eq 4 ]
+	OFFLINE=1 run -4 kit torch "$BATS_TEST_TMPDIR/a" 2.5.1 3.11
 	[[ "$output" == *"torch 2.5.1: "* ]]
 	echo "# $output" >&3
 }

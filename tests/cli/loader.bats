@@ -2,7 +2,6 @@
 # Verdicts on generated libraries beside the results of this host's loader.
 # timeout: 300
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -10,7 +9,5 @@ setup() {
 }
 
 @test "libraries that differ in one thing from a sound one are judged as dlopen takes them" {
-	run python3 "$WS_ROOT/tests/support/loader_truth.py" "$WHEELSMITH" "$BATS_TEST_TMPDIR"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 python3 "$WS_ROOT/tests/support/loader_truth.py" "$WHEELSMITH" "$BATS_TEST_TMPDIR"
 }

@@ -13,11 +13,9 @@ load base
 	mv new m.lock.json
 	ws plan --matrix m.json --why '*'
 	[[ "$output" == *"cuda: archive cuda-13.0, aaaaaaaaaaaa"* ]]
-	ws lock --matrix m.json --update tinier
-	[ "$status" -eq 2 ]
+	ws -2 lock --matrix m.json --update tinier
 	[[ "$stderr" == *"the lock has no pin of 'tinier'"* ]]
-	ws lock --matrix m.json --update cuda
-	[ "$status" -eq 0 ]
+	ws -0 lock --matrix m.json --update cuda
 	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ]
 }
 
@@ -29,33 +27,27 @@ named_command() { # TEXT
 @test "a difference from the lock names the command that pins it, also without a matrix" {
 	local package=(tiny==1.0 --torch "$TORCH" --python "$PY" --arch 8.6 --recipes "$PWD/recipes")
 	local command
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	echo '// changed' >> recipes/tiny/src/kernel.cpp
-	build --offline --locked
-	[ "$status" -eq 3 ]
+	build -3 --offline --locked
 	command=$(named_command 'if the change is intended:')
 	[ "$command" = "lock --matrix m.json --store $WHEELSMITH_STORE --update tiny" ]
 	eval "ws $command"
 	[ "$status" -eq 0 ]
-	build --offline --locked
-	[ "$status" -eq 0 ]
+	build -0 --offline --locked
 	# Packages without a matrix have a lock of their own, in the store.
-	ws build "${package[@]}" --cuda 13.0 --offline
-	[ "$status" -eq 4 ]
+	ws -4 build "${package[@]}" --cuda 13.0 --offline
 	[[ "$(named_command 'a network:')" == "fetch tiny==1.0 --torch $TORCH --python $PY --arch 8.6 --cuda 13.0 "* ]]
 	serve "$BASE/www"
 	ws lock "${package[@]}" --cuda 13.0 --index "$INDEX"
 	unserve
 	[ "$status" -eq 0 ]
 	echo '// again' >> recipes/tiny/src/kernel.cpp
-	ws build "${package[@]}" --cuda 13.0 --offline --locked
-	[ "$status" -eq 3 ]
+	ws -3 build "${package[@]}" --cuda 13.0 --offline --locked
 	eval "ws $(named_command 'if the change is intended:')"
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == "$WHEELSMITH_STORE/locks/"*": 1 sources, 1 CUDA kits, 1 torch releases"* ]]
-	ws build "${package[@]}" --cuda 13.0 --offline --locked
-	[ "$status" -eq 0 ]
+	ws -0 build "${package[@]}" --cuda 13.0 --offline --locked
 }
 
 # Everything on PATH but compilers and Pythons.
@@ -96,8 +88,7 @@ login_node() {
 	done
 	# But what should have been made anew is not lost for it.
 	cp m.lock.json before.json
-	ws lock --matrix m.json --index "$INDEX" --update all
-	[ "$status" -eq 4 ]
+	ws -4 lock --matrix m.json --index "$INDEX" --update all
 	cmp m.lock.json before.json
 	unserve
 }

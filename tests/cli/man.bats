@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # The manual: every option and key there is, none that is not, and pages that render cleanly.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

@@ -3,6 +3,8 @@
 # labels: network
 # timeout: 300
 
+load helpers
+
 setup_file() {
 	python3 -m venv "$BATS_FILE_TMPDIR/venv"
 	"$BATS_FILE_TMPDIR/venv/bin/pip" install --quiet --disable-pip-version-check packaging==26.3
@@ -11,20 +13,15 @@ setup_file() {
 }
 
 @test "cases/version is what packaging answers" {
-	run "$ORACLE_PYTHON" "$WS_ROOT/tests/support/version_oracle.py" check
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$ORACLE_PYTHON" "$WS_ROOT/tests/support/version_oracle.py" check
 }
 
 @test "cases/tag is what packaging answers" {
-	run "$ORACLE_PYTHON" "$WS_ROOT/tests/support/tag_oracle.py" check
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$ORACLE_PYTHON" "$WS_ROOT/tests/support/tag_oracle.py" check
 }
 
 @test "a wrong line is found" {
 	printf 'version\t1.0-1\t1.0.post2\nin\t>=2\t1.0\tYY\n' > "$BATS_TEST_TMPDIR/wrong.txt"
-	run "$ORACLE_PYTHON" "$WS_ROOT/tests/support/version_oracle.py" verify "$BATS_TEST_TMPDIR/wrong.txt"
-	[ "$status" -eq 1 ]
+	run -1 "$ORACLE_PYTHON" "$WS_ROOT/tests/support/version_oracle.py" verify "$BATS_TEST_TMPDIR/wrong.txt"
 	[ "${#lines[@]}" -eq 2 ]
 }

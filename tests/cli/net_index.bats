@@ -3,6 +3,8 @@
 # labels: network
 # timeout: 300
 
+load helpers
+
 probe() {
 	"$WS_BINARY_DIR/tests/net_probe" "$@"
 }
@@ -12,8 +14,7 @@ field() {
 }
 
 @test "torch 2.5.1 has its five Linux wheels, each with a digest" {
-	run probe wheels torch 2.5.1
-	[ "$status" -eq 0 ]
+	run -0 probe wheels torch 2.5.1
 	for python in 39 310 311 312 313; do
 		grep -Eq "^torch-2.5.1-cp$python-cp$python-manylinux1_x86_64.whl [0-9a-f]{64} " <<< "$output"
 	done
@@ -22,8 +23,7 @@ field() {
 }
 
 @test "one range request returns the last 2 MiB of its wheel" {
-	run probe tail torch torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl 2097152
-	[ "$status" -eq 0 ]
+	run -0 probe tail torch torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl 2097152
 	[ "$(field size)" -eq 906474467 ]
 	[ "$(field tail)" -eq 2097152 ]
 	[ "$(field read)" -eq 2097182 ]
@@ -36,27 +36,23 @@ field() {
 @test "a wheel of 40 MB is downloaded, resumed and proved" {
 	wheel=nvidia_cuda_nvcc_cu12-12.9.86-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl
 	to=$BATS_TEST_TMPDIR/wheel
-	run probe get nvidia-cuda-nvcc-cu12 "$wheel" "$to"
-	[ "$status" -eq 0 ]
+	run -0 probe get nvidia-cuda-nvcc-cu12 "$wheel" "$to"
 	[ "$(field sha256)" = "$(sha256sum "$to" | cut -d' ' -f1)" ]
 	[ "$(field wire)" -eq "$(stat -c %s "$to")" ]
 	echo "# $(field wire) bytes, $(field ms) ms" >&3
 	head -c 30000000 "$to" > "$to.partial"
 	size=$(stat -c %s "$to")
 	rm "$to"
-	run probe get nvidia-cuda-nvcc-cu12 "$wheel" "$to"
-	[ "$status" -eq 0 ]
+	run -0 probe get nvidia-cuda-nvcc-cu12 "$wheel" "$to"
 	[ "$(field wire)" -eq $((size - 30000000)) ]
 }
 
 @test "a package that is not there is named" {
-	run probe wheels no-such-package-of-wheelsmith 1.0
-	[ "$status" -eq 0 ]
+	run -0 probe wheels no-such-package-of-wheelsmith 1.0
 	[ "$(field files)" -eq 0 ]
 }
 
 @test "another index can be named" {
-	WHEELSMITH_INDEX=http://127.0.0.1:9/simple run probe wheels torch 2.5.1
-	[ "$status" -eq 4 ]
+	WHEELSMITH_INDEX=http://127.0.0.1:9/simple run -4 probe wheels torch 2.5.1
 	[[ "$output" == *"cannot fetch 'http://127.0.0.1:9/simple/torch/'"* ]]
 }

@@ -2,7 +2,6 @@
 # shellcheck disable=SC2016 # programs in single quotes
 # Output that cannot be written, limits of this process, a home that is not set: each ends with a message.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

@@ -20,7 +20,6 @@ three_wheels() {
 
 @test "the tasks of an array job are what bash runs, and build every wheel once" {
 	run -0 "$WHEELSMITH" plan --matrix m.json --slurm 2 --jobs 2 --memory 8G
-	echo "$output"
 	diff <(echo "$output") - <<- 'END'
 		#!/bin/bash
 		#SBATCH --job-name=wheelsmith

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # plan --github: job matrices that GitHub takes, and a warning where it takes no more.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

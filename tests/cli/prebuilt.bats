@@ -57,8 +57,7 @@ tried() {
 @test "a wheel of an index that loads is taken as it is, pinned, and not asked for again" {
 	offer whole cu13torch2.11
 	serve_wheels
-	GITHUB_STEP_SUMMARY=$PWD/summary.md build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	GITHUB_STEP_SUMMARY=$PWD/summary.md build -0 --index "prebuilt=$PREBUILT"
 	grep -qF "| \`$CELL\` | ready (prebuilt) | tiny-1.0+cu13torch2.11-" summary.md
 	[[ "$stderr" == *"1 cell: 0 to build, 1 prebuilt, 0 cached, 0 excluded"* ]]
 	[[ "$stderr" == *"1 ready (1 prebuilt), 0 failed"* ]]
@@ -78,11 +77,9 @@ tried() {
 	# A wheel that is known to load costs no request.
 	local asked
 	asked=$(requests)
-	build --index "prebuilt=$PREBUILT" --locked
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --locked
 	touch before
-	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
-	[ "$status" -eq 0 ]
+	ws -0 plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
 	[[ "$output" == *" prebuilt "*" a wheel of 127.0.0.1 loads"* ]]
 	# And no note is written again: each would wait for the disk.
 	[ -z "$(find "$WHEELSMITH_STORE/ac" "$WHEELSMITH_STORE/cas" -type f -newer before)" ]
@@ -90,8 +87,7 @@ tried() {
 	unserve
 	PORT=
 	rm -r dist
-	build --index "prebuilt=$PREBUILT" --offline
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --offline
 	cmp "dist/$name" "$WHEEL"
 }
 
@@ -107,8 +103,7 @@ tried() {
 	offer torch cu13torch2.11.6
 	offer whole torch2.11
 	serve_wheels
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT"
 	tried
 	[ "$(built '.cells[0].wheel')" = "tiny-1.0+torch2.11-$CP-$CP-linux_x86_64.whl" ]
 	[ "$(built '.cells[0].tried | length')" -eq 8 ]
@@ -130,8 +125,7 @@ tried() {
 	asked=$(grep -c whl "$ASKED")
 	rm m.lock.json
 	cp "$BASE/m.lock.json" m.lock.json
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT"
 	[ "$(grep -c whl "$ASKED")" -eq "$asked" ]
 }
 
@@ -143,30 +137,26 @@ tried() {
 	# If a build serves as well, newly published wheels are not looked for, and the output says so.
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
 	[[ "$output" == *"asked in an earlier run"*"to query them again:  wheelsmith lock --matrix m.json "*" --update tiny"* ]]
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT"
 	[ "$(built '.cells[0].decision')" = build ]
 	tried | grep -q "prebuilt.*fails: "
 	rm -r dist "$WHEELSMITH_STORE"
 	from_base
 	only_host
 	matrix m.json '"fallback": {"tiny": "plain"}'
-	build --index "prebuilt=$PREBUILT" --policy prebuilt-only
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --policy prebuilt-only
 	[ "$(built '.cells[0].decision')" = fallback ]
 	[[ "$stderr" == *"falls back to plain: the wheel of 127.0.0.1: "*"does not export"* ]]
 	tried | grep -q "prebuilt.*fails: "
 	matrix m.json
-	build --index "prebuilt=$PREBUILT" --policy prebuilt-only
-	[ "$status" -eq 3 ]
+	build -3 --index "prebuilt=$PREBUILT" --policy prebuilt-only
 	[[ "$stderr" == *"every cell is excluded"*"does not export"* ]]
 }
 
 @test "other bytes than those that the lock pins are an error under every policy" {
 	offer whole cu13torch2.11
 	serve_wheels
-	ws lock --matrix m.json --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	ws -0 lock --matrix m.json --index "prebuilt=$PREBUILT"
 	[[ "$stderr" == *", 1 prebuilt wheels"* ]]
 	offer record cu13torch2.11
 	rm -r "$WHEELSMITH_STORE"
@@ -175,13 +165,11 @@ tried() {
 	from_base
 	only_host
 	echo "$lock" > m.lock.json
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 4 ]
+	build -4 --index "prebuilt=$PREBUILT"
 	[[ "$stderr" == *"is not the wheel that the lock pins"*"lock --matrix m.json "*"--update tiny"* ]]
 	not ls dist/*.whl
 	# Said with the right name, what is there now is judged.
-	ws lock --matrix m.json --index "prebuilt=$PREBUILT" --update tiny
-	[ "$status" -eq 0 ]
+	ws -0 lock --matrix m.json --index "prebuilt=$PREBUILT" --update tiny
 	[ "$(jq '.prebuilt' m.lock.json)" = null ]
 }
 
@@ -189,11 +177,9 @@ tried() {
 	offer whole cu13torch2.11
 	serve_wheels
 	matrix m.json '"policy": "build-only"'
-	ws lock --matrix m.json
-	[ "$status" -eq 0 ]
+	ws -0 lock --matrix m.json
 	matrix m.json
-	build --index "prebuilt=$PREBUILT" --locked
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --locked
 	[ "$(built '.cells[0].decision')" = build ]
 	[ "$(requests)" -eq 0 ]
 	cp m.lock.json locked.json
@@ -201,16 +187,14 @@ tried() {
 	from_base
 	only_host
 	cp locked.json m.lock.json
-	ws fetch --matrix m.json --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --index "prebuilt=$PREBUILT"
 	[[ "$stderr" == *"1 prebuilt wheel is in the store"* ]]
 	cp m.lock.json pinned.json
 	rm -r "$WHEELSMITH_STORE"
 	from_base
 	only_host
 	cp pinned.json m.lock.json
-	build --index "prebuilt=$PREBUILT" --locked
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --locked
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	rm -r "$WHEELSMITH_STORE"
 	from_base
@@ -219,8 +203,7 @@ tried() {
 	# The names are the index's: a recipe's would be known without it.
 	recipe 'r["prebuilt"] = [{"from": "us", "url": "'"http://127.0.0.1:$PORT"'/x/files/tiny-{version}+cu{cuda}torch{torch}-{python}-{python}-linux_x86_64.whl",
 		"cuda": ["13"], "torch": ["2.11"], "python": ["'"$PY"'"]}]'
-	build --offline
-	[ "$status" -eq 4 ]
+	build -4 --offline
 	[[ "$stderr" == *"1 download is missing"*"prebuilt wheels: tiny-1.0+cu13torch2.11"* ]]
 }
 
@@ -231,8 +214,7 @@ tried() {
 		"cuda": ["13"], "torch": ["2.10", "2.11"], "python": ["'"$PY"'"]}]'
 	ws plan --matrix m.json
 	[[ "$output" == *"prebuilt?"* ]]
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	not grep -q 'torch2\.10' "$ASKED"
 	ws plan --matrix m.json
@@ -243,17 +225,14 @@ tried() {
 	offer torch cu13.0torch2.10
 	offer anytorch cu13torch2.10
 	serve_wheels
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT"
 	[ "$(built '.cells[0].decision')" = build ]
 	rm -r dist "$WHEELSMITH_STORE"
 	from_base
 	only_host
-	ws fetch --matrix m.json --index "prebuilt=$PREBUILT" --torch-window
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --index "prebuilt=$PREBUILT" --torch-window
 	[[ "$stderr" == *"1 prebuilt wheel is in the store"* ]]
-	build --index "prebuilt=$PREBUILT" --torch-window --locked --offline
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --torch-window --locked --offline
 	[ "$(built '.cells[0] | .decision, .version, .torch')" = $'prebuilt\n1.0+cu13torch2.10\n2.11.0' ]
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --torch-window --why '*'
 	tr -s ' \n' ' ' <<< "$output" | grep -q "its METADATA asks for torch==2.9.*, which torch 2.11.0 is not"
@@ -274,8 +253,7 @@ tried() {
 	offer python cu13.0torch2.11
 	offer whole cu13torch2.11
 	serve_wheels norange
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT"
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	tried | grep -q "its WHEEL has the tag 'cp4"
 }
@@ -346,8 +324,7 @@ print(*(x.getsockname()[1] for x in s))')
 @test "a login in the URL of an index is used for its files and written into no record" {
 	offer whole cu13torch2.11
 	serve_wheels auth=me:secret
-	build --index "prebuilt=http://me:secret@${PREBUILT#http://}"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=http://me:secret@${PREBUILT#http://}"
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	not grep -rq secret@ m.lock.json dist/build.json
 	not grep -q secret@ <<< "$stderr"
@@ -358,15 +335,13 @@ print(*(x.getsockname()[1] for x in s))')
 	offer module cu13.0torch2.11 wheels
 	offer whole cu13torch2.11 wheels
 	matrix m.json '"indexes": {"prebuilt": "wheels"}'
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	[ "$(built '.cells[0].tried | length')" -eq 1 ]
 	[ "$(jq -r '.prebuilt[0].from' m.lock.json)" = "$PWD/wheels/tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl" ]
 	# A file that is replaced is judged anew, and is not what was pinned.
 	offer module cu13torch2.11 wheels
-	build --offline
-	[ "$status" -eq 4 ]
+	build -4 --offline
 	[[ "$stderr" == *"is not the wheel that the lock pins"* ]]
 }
 
@@ -379,8 +354,7 @@ print(*(x.getsockname()[1] for x in s))')
 	echo 'answer = None' > pure.py
 	python3 "$WS_ROOT/tests/support/make_wheel.py" "wheels/tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl" tiny/__init__.py=pure.py
 	matrix m.json '"indexes": {"prebuilt": "wheels"}'
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	tried | grep -q "cu13.0torch2.11-.*fails: no module of it has GPU code; its recipe compiles kernels"
 	tried | grep -q "cu13torch2.11-.*fails: it has no module 'tiny._C', which its recipe imports"
 	[[ "$(built ".cells[0].wheel")" == tiny-1.0+cu.13.0.torch.2.11.sm.86-* ]]
@@ -393,26 +367,22 @@ print(*(x.getsockname()[1] for x in s))')
 	recipe 'r["prebuilt"] = [{"from": "us", "url": "'"$other"'/tiny-{version}+cu{cuda}torch{torch}-{python}-{python}-linux_x86_64.whl",
 		"cuda": ["130", "13"], "torch": ["2.11"], "python": ["'"$PY"'"]}]'
 	began=$(date +%s%N)
-	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
-	[ "$status" -eq 0 ]
+	ws -0 plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
 	local took=$((($(date +%s%N) - began) / 1000000))
 	echo "took $took ms"
 	[ "$took" -ge 5000 ]
 	[ "$took" -lt 7000 ]
 	[ "$(grep -c warning <<< "$stderr")" -eq 2 ]
 	[ "$(requests)" -eq 2 ]
-	build --index "prebuilt=$PREBUILT"
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT"
 	[ "$(built '.cells[0].decision')" = build ]
 }
 
 @test "where nothing may be built a server that does not answer is exit 4, and no fallback" {
 	matrix m.json '"fallback": {"tiny": "plain"}'
-	build --index prebuilt=http://127.0.0.1:9/simple --policy prebuilt-only
-	[ "$status" -eq 4 ]
+	build -4 --index prebuilt=http://127.0.0.1:9/simple --policy prebuilt-only
 	[ "$(built '.cells[0].decision')" = failed ]
-	ws fetch --matrix m.json --index prebuilt=http://127.0.0.1:9/simple
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json --index prebuilt=http://127.0.0.1:9/simple
 }
 
 @test "a build that fails is replaced by a wheel that loads, with a warning" {
@@ -420,8 +390,7 @@ print(*(x.getsockname()[1] for x in s))')
 	offer whole cu13torch2.11
 	serve_wheels
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	build --index "prebuilt=$PREBUILT" --policy prefer-build
-	[ "$status" -eq 0 ]
+	build -0 --index "prebuilt=$PREBUILT" --policy prefer-build
 	[[ "$stderr" == *"warning: $CELL: the build failed; 'tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl' of 127.0.0.1 is taken"* ]]
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	tried
@@ -441,8 +410,7 @@ print(*(x.getsockname()[1] for x in s))')
 		only_host
 		cp pinned.json m.lock.json
 		matrix m.json '"indexes": {"prebuilt": ["one", "two"]}'
-		build --offline
-		[ "$status" -eq 0 ]
+		build -0 --offline
 		[ "$(built '.cells[0].decision')" = prebuilt ]
 		cmp "dist/$name" "$WHEEL"
 		[ "$(built '.cells[0].sha256')" = "$(jq -r '.prebuilt[0].sha256' m.lock.json)" ]
@@ -452,8 +420,7 @@ print(*(x.getsockname()[1] for x in s))')
 	# Once more without the lock: the verdict on one does not decide about the other.
 	cp "$BASE/m.lock.json" m.lock.json
 	rm -r dist
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	tried | grep -q "prebuilt.*fails: .*does not export"
 	cmp "dist/$name" "$WHEEL"
 }

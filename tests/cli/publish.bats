@@ -2,7 +2,6 @@
 # publish: what an index consists of, what is refused, and that whatever happens the old one stays.
 # timeout: 400
 
-bats_require_minimum_version 1.5.0
 load publishing
 
 setup() {
@@ -553,7 +552,6 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 		"--title x --to none" "--variants --to none" "--rollback @2026-11-21.1 --to empty" "--unyank x --to empty"; do
 		# shellcheck disable=SC2086 # words
 		publish 8 $task
-		echo "$output"
 		[ ! -e none ] && [ -z "$(ls -A empty)" ]
 	done
 	[[ $output == "error: 'empty' is not an index: it has no snapshot" ]]
@@ -692,7 +690,6 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	done
 	wheels w "${names[@]}"
 	run -0 python3 "$WS_ROOT/tests/support/kill_publish.py" "$WHEELSMITH" w idx "$kills"
-	echo "$output"
 	publish 0 --verify --to idx
 	[[ $output == *" $((kills + 1)) wheels"* ]]
 	[ -z "$(find idx -maxdepth 1 -name '.new-*')" ]

@@ -3,7 +3,6 @@
 # labels: network
 # timeout: 400
 
-bats_require_minimum_version 1.5.0
 load publishing
 
 setup_file() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # --variants of wheels that others packed, or packed again: what is inside stays what it is.
 
-bats_require_minimum_version 1.5.0
 load publishing
 
 setup() {

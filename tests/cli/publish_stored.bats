@@ -2,7 +2,6 @@
 # publish --to s3://... where answers are lost and where somebody is faster. publish_stored_real.bats has the rest.
 # timeout: 300
 
-bats_require_minimum_version 1.5.0
 load publishing
 
 setup() {

@@ -4,7 +4,6 @@
 # labels: real network
 # timeout: 900
 
-bats_require_minimum_version 1.5.0
 load publishing
 
 setup_file() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # README.md and docs/*.md: what they show is what the program prints, and what they name exists.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -111,9 +110,7 @@ reported() {
 		while read -r line; do
 			echo "$page: $line"
 			printf '%s\n' "$line" > m.json
-			run "$WHEELSMITH" plan --matrix m.json --strict
-			echo "$output"
-			[ "$status" -eq 0 ]
+			run -0 "$WHEELSMITH" plan --matrix m.json --strict
 			count=$((count + 1))
 		done < <(sed -nE "s/^\\$ echo '(\{.*\"packages\".*\})' > .*/\\1/p" "$page")
 	done

@@ -32,24 +32,18 @@ for source in json.load(sys.stdin):
 @test "the shipped recipes' sources are what they say" {
 	# All are on the index or in this repository: repositories elsewhere may be out of reach.
 	[ -z "$(grep -LE '"(sdist|folder)"' "$WS_ROOT"/recipes/*/*.json)" ]
-	run "$WHEELSMITH" -q recipe check --fetch "$WS_ROOT"/recipes/*/*.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" -q recipe check --fetch "$WS_ROOT"/recipes/*/*.json
 	local recipes=("$WS_ROOT"/recipes/*/*.json)
 	[ "$(grep -c 'all that it names is there' <<< "$output")" -eq ${#recipes[@]} ]
 	[[ "$output" == *"module   flash_attn_2_cuda (pybind): 73 units, 72 of them CUDA"* ]]
 }
 
 @test "the draft of causal-conv1d equals the shipped recipe" {
-	run "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o recipes/
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o recipes/
 	[[ "$output" == *"wrote recipes/causal-conv1d/1.5.3.post1.json, with "*" lines to check"* ]]
 	sources=$(sed -n 's/^its sources, to read:  //p' <<< "$output")
 	grep -q CUDAExtension "$sources/setup.py"
-	run "$WHEELSMITH" recipe check recipes/causal-conv1d/1.5.3.post1.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe check recipes/causal-conv1d/1.5.3.post1.json
 	[[ "$output" == *"all that it names is there"* ]]
 	for what in .name .version '.source[0]' .extensions .python .metadata .requires.python .check; do
 		diff -u <(keys "$WS_ROOT/recipes/causal-conv1d/1.5.3.post1.json" "$what") \
@@ -73,12 +67,8 @@ for source in json.load(sys.stdin):
 }
 
 @test "the draft of a package with arguments by place and f-strings" {
-	run "$WHEELSMITH" -q recipe new grouped-gemm==0.3.0 --output grouped-gemm/0.3.0.json
-	echo "$output"
-	[ "$status" -eq 0 ]
-	run "$WHEELSMITH" recipe check grouped-gemm/0.3.0.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" -q recipe new grouped-gemm==0.3.0 --output grouped-gemm/0.3.0.json
+	run -0 "$WHEELSMITH" recipe check grouped-gemm/0.3.0.json
 	[[ "$output" == *"module   grouped_gemm_backend (pybind): 2 units, 2 of them CUDA"* ]]
 	[[ "$output" == *"all that it names is there"* ]]
 	diff -u <(keys grouped-gemm/0.3.0.json '.extensions[0].include') - <<< '[
@@ -89,62 +79,45 @@ for source in json.load(sys.stdin):
 }
 
 @test "the draft of a package whose modules a loop makes" {
-	run "$WHEELSMITH" -q recipe new torch-scatter==2.1.2 -o torch-scatter/2.1.2.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" -q recipe new torch-scatter==2.1.2 -o torch-scatter/2.1.2.json
 	[ "$(keys torch-scatter/2.1.2.json '[.extensions[].module]' | jq -r 'join(" ")')" = "torch_scatter._scatter_cpu \
 torch_scatter._scatter_cuda torch_scatter._segment_coo_cpu torch_scatter._segment_coo_cuda torch_scatter._segment_csr_cpu \
 torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._version_cuda" ]
-	run "$WHEELSMITH" recipe check torch-scatter/2.1.2.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe check torch-scatter/2.1.2.json
 	[[ "$output" == *"module   torch_scatter._segment_coo_cuda (pybind): 3 units, 1 of them CUDA"* ]]
 	[[ "$output" == *"all that it names is there"* ]]
 }
 
 @test "a file that is there is not overwritten" {
 	echo mine > draft.json
-	run "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o draft.json
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o draft.json
 	[[ "$output" == *"'draft.json' is there already"* ]]
 	[ "$(cat draft.json)" = mine ]
 }
 
 @test "without a version it is the newest, and a name without .json is a folder" {
-	run "$WHEELSMITH" recipe new causal-conv1d -o mine
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new causal-conv1d -o mine
 	[[ "$output" =~ "causal-conv1d: version "([^,]+)", the newest with a source distribution" ]]
 	[ -f "mine/causal-conv1d/${BASH_REMATCH[1]}.json" ]
-	run "$WHEELSMITH" recipe new spconv
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe new spconv
 	[[ "$output" == *"the package index has no source distribution of 'spconv'"* ]]
-	run "$WHEELSMITH" recipe new causal-conv1d --folder .
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe new causal-conv1d --folder .
 	[[ "$output" == *"'causal-conv1d' names no version of a package"* ]]
 }
 
 @test "a version of wheels alone gives a form for git" {
-	run "$WHEELSMITH" recipe new spconv==2.3.8 -o spconv/2.3.8.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new spconv==2.3.8 -o spconv/2.3.8.json
 	[[ "$output" == *"warning: spconv 2.3.8 has wheels, but no source distribution"* ]]
 	[[ "$(keys spconv/2.3.8.json '.source[0].git')" == '"https://'* ]]
-	run "$WHEELSMITH" recipe check spconv/2.3.8.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe check spconv/2.3.8.json
 }
 
 @test "a source distribution without its sources is a dead end, and its setup.py serves for git" {
-	run "$WHEELSMITH" recipe new fast-hadamard-transform==1.1.0 -o draft.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new fast-hadamard-transform==1.1.0 -o draft.json
 	[[ "$output" == *"warning: 'fast_hadamard_transform-1.1.0.tar.gz' cannot be built: it lacks 2 of the files"* ]]
 	url=https://github.com/Dao-AILab/fast-hadamard-transform
 	[[ "$output" == *"wheelsmith recipe new fast-hadamard-transform==1.1.0 --git $url"* ]]
-	run "$WHEELSMITH" recipe new fast-hadamard-transform==1.1.0 --git "$url" -o git.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new fast-hadamard-transform==1.1.0 --git "$url" -o git.json
 	[[ "$output" != *warning* ]]
 	[ "$(keys git.json '.source[0].git')" = "\"$url\"" ]
 	diff -u <(keys draft.json .extensions) <(keys git.json .extensions)
@@ -152,12 +125,8 @@ torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._versio
 }
 
 @test "a name that the index lacks is reported" {
-	run "$WHEELSMITH" recipe new causal-conv1d==77.0
-	echo "$output"
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe new causal-conv1d==77.0
 	[[ "$output" == *"the package index has no 'causal-conv1d' 77.0"*"it has sources of: "*"--git"* ]]
-	run "$WHEELSMITH" recipe new no-such-package-of-wheelsmith==1.0
-	echo "$output"
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe new no-such-package-of-wheelsmith==1.0
 	[[ "$output" == *"the package index has no 'no-such-package-of-wheelsmith'"* ]]
 }

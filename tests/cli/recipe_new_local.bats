@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Drafts of sources that are not on an index: in a folder, in a repository.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -21,19 +20,14 @@ setup() {
 }
 
 @test "the draft of a folder" {
-	run "$WHEELSMITH" recipe new demo==1.0 --folder src -o recipes/
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new demo==1.0 --folder src -o recipes/
 	[ -z "$(find . -name ran)" ]
-	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe check recipes/demo/1.0.json
 	[[ "$output" == *"module   demo._C (pybind): 2 units, 1 of them CUDA"* ]]
 	[[ "$output" == *"all that it names is there"* ]]
 	grep -q "\"folder\": \"$PWD/src\"" recipes/demo/1.0.json
 	grep -q 'setup.py names folders that do not exist: third_party/part/include' recipes/demo/1.0.json
-	run "$WHEELSMITH" recipe new demo==1.0 --folder nowhere
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe new demo==1.0 --folder nowhere
 	[[ "$output" == *"'nowhere' is not a folder"* ]]
 }
 
@@ -56,26 +50,20 @@ setup() {
 }
 
 @test "--git takes a URL, and says what takes a folder" {
-	run "$WHEELSMITH" recipe new demo==1.0 --git "$PWD/src.git" -o demo.json
-	echo "$output"
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe new demo==1.0 --git "$PWD/src.git" -o demo.json
 	[ "$output" = "error: --git takes a URL (https://...), not '$PWD/src.git'; --folder takes sources on this host" ]
 }
 
 @test "a setup.py that is not Python 3 is a note" {
 	printf 'print "two"\n' > src/setup.py
-	run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" -q recipe new demo==1.0 --folder src
 	[[ "$output" == *"// check: setup.py could not be read: SyntaxError"* ]]
 	[[ "$output" == *'"csrc/k.cu"'* ]]
 }
 
 @test "without python3 a draft fails with a message" {
 	mkdir empty
-	PATH=$PWD/empty run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
-	echo "$output"
-	[ "$status" -eq 3 ]
+	PATH=$PWD/empty run -3 "$WHEELSMITH" -q recipe new demo==1.0 --folder src
 	[[ "$output" == *"no python3 on PATH: 'recipe new' needs one"* ]]
 }
 
@@ -99,12 +87,8 @@ setup() {
 	commit=$(git -C src rev-parse HEAD)
 	coproc python3 "$WS_ROOT/tests/support/git_server.py" served
 	read -r _ port _ <&"${COPROC[0]}"
-	run "$WHEELSMITH" recipe new demo==1.0 --git "http://127.0.0.1:$port/plain/own.git@$commit" -o recipes/
-	echo "$output"
-	[ "$status" -eq 0 ]
-	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new demo==1.0 --git "http://127.0.0.1:$port/plain/own.git@$commit" -o recipes/
+	run -0 "$WHEELSMITH" recipe check recipes/demo/1.0.json
 	grep -q "\"commit\": \"$commit\"" recipes/demo/1.0.json
 	grep -q '"submodules": \["third_party/part"\]' recipes/demo/1.0.json
 	grep -q '"include": \["third_party/part/include"\]' recipes/demo/1.0.json

@@ -16,12 +16,10 @@ setup() {
 e["cxx_flags"] = ["-include", "src/point.h"]
 e["sources"].append("more.cpp")'
 	printf '#ifndef SEEN\n#error the macro is missing\n#endif\n' > recipes/tiny/src/more.cpp
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$(ran)" == *"compile more.cpp"* ]]
 	recipe 'r["patches"][0]["when"]["python"] = "<3"'
-	build
-	[ "$status" -eq 5 ]
+	build -5
 	[[ "$stderr" == *point.h* ]]
 }
 
@@ -35,8 +33,7 @@ e["sources"].append("more.cpp")'
 	local wheel digest
 	for pythons in '"3.11", "3.12"' '"3.12", "3.11"'; do
 		matrix m.json "\"python\": [$pythons]"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		wheel=$output
 		[[ "$wheel" == *-py3-none-any.whl ]]
 		[ "$(sha256sum < "$wheel")" = "${digest:=$(sha256sum < "$wheel")}" ]
@@ -58,11 +55,9 @@ e["sources"].append("more.cpp")'
 refused() { # PYTHON TEXT
 	cp recipes/tiny/1.0.json kept.json
 	recipe "$1"
-	build
-	[ "$status" -eq 3 ]
+	build -3
 	[[ "$stderr" == *"recipes/tiny/1.0.json:1:"*"$2"* ]]
-	ws recipe check recipes/tiny/1.0.json
-	[ "$status" -eq 3 ]
+	ws -3 recipe check recipes/tiny/1.0.json
 	[[ "$stderr" == *"recipes/tiny/1.0.json:1:"*"$2"* ]]
 	mv kept.json recipes/tiny/1.0.json
 }
@@ -78,8 +73,7 @@ refused() { # PYTHON TEXT
 
 @test "a store in which nvcc cannot work is refused by name" {
 	mv "$WHEELSMITH_STORE" "$BATS_TEST_TMPDIR/a,b"
-	build --store "$BATS_TEST_TMPDIR/a,b"
-	[ "$status" -eq 3 ]
+	build -3 --store "$BATS_TEST_TMPDIR/a,b"
 	[[ "$stderr" == *"nvcc cannot work in the store '$BATS_TEST_TMPDIR/a,b'"* ]]
 }
 
@@ -87,8 +81,7 @@ refused() { # PYTHON TEXT
 	recipe 'del r["extensions"]'
 	echo > recipes/tiny/src/tiny/__init__.py
 	matrix m.json '"python": ["3.11", "3.12"]'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(grep -c 'warning: tiny 1.0: its sources have 1 .cu file and no module compiles one' <<< "$stderr")" -eq 1 ]
 	ws recipe check recipes/tiny/1.0.json
 	[[ "$output" == *"warning  1 .cu file in the sources, and no module compiles one"* ]]

@@ -61,16 +61,12 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 
 @test "the recipe of a newer version" {
 	settle
-	run "$WHEELSMITH" recipe update demo-ops --recipes recipes
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe update demo-ops --recipes recipes
 	[ "$output" = "demo-ops 1.0 is the newest that has a source distribution" ]
 
 	sdist 1.1 'csrc/b.cpp csrc/k_1.cu csrc/k_2.cu csrc/k_3.cu csrc/extra.cu' '"-O3", "-DNEW"' '"torch>=2.4", "einops"'
 	sdist 2.0rc1 'csrc/b.cpp' '"-O1"' '"torch"'
-	run "$WHEELSMITH" recipe update demo_ops --recipes recipes -o recipes/
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe update demo_ops --recipes recipes -o recipes/
 	[ -z "$(find "$HOME" "$WHEELSMITH_STORE" . -name ran)" ]
 	[[ "$output" == *"demo-ops 1.1, after 1.0:"* ]]
 	[[ "$output" == *'  nvcc_flags of demo_ops._C: --DOLD, +-DNEW'* ]]
@@ -84,38 +80,28 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 	[ "$(key $made .extensions[0].nvcc_flags)" = '["-O3","-DMINE","-DNEW"]' ]
 	[ "$(key $made .known_bad[0].when.torch)" = '"<2.4"' ]
 	[ "$(key $made .source[0].sha256)" = "\"$(sha256sum < www/x/files/demo_ops-1.1.tar.gz | cut -d' ' -f1)\"" ]
-	run "$WHEELSMITH" recipe check $made
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe check $made
 	[[ "$output" == *"module   demo_ops._C (pybind): 5 units, 4 of them CUDA"* ]]
 }
 
 @test "a yanked release is not the newest, and is taken by its version" {
 	sdist 1.2 'csrc/b.cpp' '"-O1"' '"torch"'
 	touch www/x/files/demo_ops-1.2.tar.gz.yanked
-	run "$WHEELSMITH" recipe new demo-ops
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new demo-ops
 	[[ "$output" == *"demo-ops: version 1.0, the newest with a source distribution"* ]]
-	run "$WHEELSMITH" recipe new demo-ops==1.2
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe new demo-ops==1.2
 	[[ "$output" == *"demo_ops-1.2.tar.gz was withdrawn by its authors"* ]]
 	settle
-	run "$WHEELSMITH" recipe update demo-ops --recipes recipes
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe update demo-ops --recipes recipes
 	[ "$output" = "demo-ops 1.0 is the newest that has a source distribution" ]
-	run "$WHEELSMITH" recipe update demo-ops==1.2 --recipes recipes -o new.json
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe update demo-ops==1.2 --recipes recipes -o new.json
 	[[ "$output" == *"demo_ops-1.2.tar.gz was withdrawn by its authors"* ]]
 }
 
 @test "a version that has wheels alone" {
 	settle
 	touch www/x/files/demo_ops-1.3-py3-none-any.whl
-	run "$WHEELSMITH" recipe update demo-ops==1.3 --recipes recipes
-	echo "$output"
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe update demo-ops==1.3 --recipes recipes
 	[[ "$output" == *"demo-ops 1.3 has wheels, but no source distribution"*"demo-ops==1.3 --git URL@COMMIT"* ]]
 }
 
@@ -125,9 +111,7 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 		$'import os\nflags = ["-O3"]\nif os.cpu_count() > 2: flags.append("-lineinfo")'
 	sed -i 's/"demo_ops._C"/"demo_ops._D"/' demo_ops-1.1/setup.py
 	tar czf www/x/files/demo_ops-1.1.tar.gz --sort=name demo_ops-1.1
-	run "$WHEELSMITH" recipe update demo-ops==1.1 --recipes recipes -o new.json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" recipe update demo-ops==1.1 --recipes recipes -o new.json
 	[[ "$output" == *"  module demo_ops._C is gone"*"  module demo_ops._D is new"* ]]
 	[ "$(key new.json '[.extensions[].module]')" = '["demo_ops._D"]' ]
 	grep -q 'check: new in this version' new.json
@@ -135,23 +119,16 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 }
 
 @test "no recipe to go on from; sources that no index has; what is not there" {
-	run "$WHEELSMITH" recipe update demo-ops --recipes recipes
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe update demo-ops --recipes recipes
 	[[ "$output" == *"no recipe of 'demo-ops' to go on from"*"wheelsmith recipe new demo-ops==VERSION"* ]]
 	settle
-	run "$WHEELSMITH" recipe update demo-ops==1.0 --recipes recipes
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe update demo-ops==1.0 --recipes recipes
 	[[ "$output" == *"no recipe of 'demo-ops' to go on from"* ]]
-	run "$WHEELSMITH" recipe update demo-ops==3.0 --recipes recipes
-	echo "$output"
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" recipe update demo-ops==3.0 --recipes recipes
 	[[ "$output" == *"the package index has no 'demo-ops' 3.0"* ]]
-	run "$WHEELSMITH" recipe update 'demo ops'
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe update 'demo ops'
 	sed -i 's|{"sdist".*"sha256": "[0-9a-f]*"}|{"git": "https://example.org/demo", "commit": "0000000000000000000000000000000000000000"}|' \
 		recipes/demo-ops/1.0.json
-	run "$WHEELSMITH" recipe update demo-ops --recipes recipes
-	echo "$output"
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe update demo-ops --recipes recipes
 	[[ "$output" == *"the sources of 'demo-ops' 1.0 are not on an index"*"demo-ops==VERSION --git URL@COMMIT"* ]]
 }

@@ -2,7 +2,6 @@
 # The example server beside a torch that computes nothing: errors that stay, logs, which attention is tried, and the
 # load generator. With a real torch it is server_real.bats's.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

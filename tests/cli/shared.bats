@@ -46,16 +46,14 @@ reads_from() { # ENDPOINT [KEY]
 	# Now the store has them itself and contacts no server.
 	local asked
 	asked=$(wc -l < "$BATS_FILE_TMPDIR/nginx/access.log")
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(wc -l < "$BATS_FILE_TMPDIR/nginx/access.log")" -eq "$asked" ]
 }
 
 @test "records of a key that is not trusted are misses, with one warning" {
 	only_host
 	reads_from "$NGINX" stranger.pem
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ -n "$(ran)" ]
 	made_here "records that no trusted key has signed"
 }
@@ -63,8 +61,7 @@ reads_from() { # ENDPOINT [KEY]
 @test "--offline contacts no server" {
 	only_host
 	reads_from http://127.0.0.1:9
-	build --offline
-	[ "$status" -eq 0 ]
+	build -0 --offline
 	[ -n "$(ran)" ]
 	[[ "$stderr" != *warning* ]]
 }
@@ -72,16 +69,14 @@ reads_from() { # ENDPOINT [KEY]
 @test "a server that is not there, or is silent: one warning, and the build goes on" {
 	only_host
 	reads_from http://127.0.0.1:9
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	made_here "are not used any more in this run"
 
 	serve "$SERVER"
 	anew
 	only_host
 	reads_from "http://127.0.0.1:$PORT/~silent"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	made_here "are not used any more in this run"
 	unserve
 }
@@ -94,8 +89,7 @@ reads_from() { # ENDPOINT [KEY]
 		anew
 		only_host
 		reads_from "http://127.0.0.1:$PORT/~$fault"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		made_here "are not used any more in this run: cannot fetch 'ac/"
 	done
 	unserve
@@ -109,8 +103,7 @@ reads_from() { # ENDPOINT [KEY]
 	done
 	serve "$PWD/slow"
 	reads_from "http://127.0.0.1:$PORT/~slow=5000"
-	LIMIT=90 build
-	[ "$status" -eq 0 ]
+	LIMIT=90 build -0
 	made_here "did not arrive within 20 s"
 	unserve
 }
@@ -137,8 +130,7 @@ reads_from() { # ENDPOINT [KEY]
 		END
 		serve "$PWD/lies"
 		reads_from "http://127.0.0.1:$PORT"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		[ -n "$(ran)" ]
 		made_here "they are ignored and rebuilt locally"
 		unserve
@@ -151,8 +143,7 @@ reads_from() { # ENDPOINT [KEY]
 	rm lost/cas/*
 	serve "$PWD/lost"
 	reads_from "http://127.0.0.1:$PORT"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[[ "$stderr" != *warning* ]]
 	unserve
@@ -168,8 +159,7 @@ reads_from() { # ENDPOINT [KEY]
 		recipe 'e["sources"].append("more.cpp")'
 		echo "int more_of_$RANDOM = $RANDOM;" > recipes/tiny/src/more.cpp
 		writes_to "http://127.0.0.1:$PORT/~put,$fault"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		[[ "$(ran)" == *"compile more.cpp"* ]]
 		[[ "$(ran)" != *"compile module.cpp"* ]]
 		[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
@@ -203,8 +193,7 @@ reads_from() { # ENDPOINT [KEY]
 	local members
 	while IFS='|' read -r members expected; do
 		remote_is "http://cache.example" "$members"
-		build
-		[ "$status" -eq 3 ]
+		build -3
 		[[ "$stderr" == *"$expected"* ]]
 	done <<- END
 		"access": "write"|'remote' has the access 'write' and no 'key' to sign with
@@ -215,21 +204,17 @@ reads_from() { # ENDPOINT [KEY]
 	END
 	# A name that begins like this host's address is somebody's.
 	remote_is "http://127.cache.example" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$KEYS/ci.pem.pub"'"'
-	build
-	[ "$status" -eq 3 ]
+	build -3
 	[[ "$stderr" == *"is plain http: the headers of"* ]]
 	remote_is "http://127.0.0.1:9" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$KEYS/ci.pem.pub"'"'
-	build
-	[ "$status" -eq 3 ]
+	build -3
 	[[ "$stderr" == *"is not a list of at most 5 headers"* ]]
 	printf 'A: b\rAuthorization: c\n' > headers
 	remote_is "http://127.0.0.1:9" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$PWD/headers"'"'
-	build
-	[ "$status" -eq 3 ]
+	build -3
 	[[ "$stderr" == *"is not a list of at most 5 headers"* ]]
 	remote_is "http://127.0.0.1:9/x?y" '"trust": ["'"$KEYS/ci.pem.pub"'"]'
-	build
-	[ "$status" -eq 3 ]
+	build -3
 	[[ "$stderr" == *"cannot be the 'endpoint' of 'remote'"* ]]
 }
 
@@ -241,8 +226,7 @@ reads_from() { # ENDPOINT [KEY]
 	rm "$HOME/.netrc"
 	unset no_proxy NO_PROXY
 	export http_proxy=http://127.0.0.1:9
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	[ "$(jq -r .auth "$ASKED" | sort -u)" = "Bearer abc" ]
 	unserve

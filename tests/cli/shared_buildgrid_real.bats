@@ -39,24 +39,21 @@ reads_from() { # ENDPOINT
 
 @test "2,000 records, more at a time than the server has threads" {
 	"$WS_BINARY_DIR/tests/shared_results_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 put
-	run "$WS_BINARY_DIR/tests/shared_results_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 get
-	[ "$status" -eq 0 ]
+	run -0 "$WS_BINARY_DIR/tests/shared_results_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 get
 	[[ "$output" == "2000 of 2000 in "* ]]
 }
 
 @test "an instance that is not there is said" {
 	only_host
 	remote_is "$GRPC" '"instance": "other", "trust": ["'"$KEYS/ci.pem.pub"'"]'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
 	[[ "$stderr" == *"are not used any more in this run"*other* ]]
 }
 
 @test "doctor --remote: what it can, and servers that are of no use" {
 	writes_to "$GRPC"
-	run "$WHEELSMITH" doctor --remote
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" doctor --remote
 	[[ "$output" == *"2.0 to 2.2"*"SHA-256"*"taken from who asks"*"it runs actions"* ]]
 	local kind says port
 	while IFS='|' read -r kind status_expected says; do
@@ -66,7 +63,6 @@ reads_from() { # ENDPOINT
 		writes_to "grpc://127.0.0.1:$port"
 		run "$WHEELSMITH" doctor --remote
 		kill $!
-		echo "$output"
 		[ "$status" -eq "$status_expected" ]
 		[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"$says"* ]]
 	done <<- END

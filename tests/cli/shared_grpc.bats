@@ -55,14 +55,12 @@ with_large() {
 @test "files larger than a batch go as streams" {
 	with_large
 	writes_to "$GRPC"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$stderr" != *warning* ]]
 	anew
 	with_large
 	reads_from "$GRPC"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 }
 
@@ -77,15 +75,13 @@ with_large() {
 	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
 	export PIP_CERT=$KEYS/ca.pem
 	reads_from "$GRPCS" '"headers": "'"$KEYS/headers"'"'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	[[ "$stderr" != *warning* ]]
 	anew
 	only_host
 	reads_from "$MUTUAL" '"certificate": "'"$KEYS/client.pem"'", "certificate_key": "'"$KEYS/client.key"'"'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	[[ "$stderr" != *warning* ]]
 }
@@ -108,8 +104,7 @@ with_large() {
 	# It is gone: said without the login.
 	anew
 	only_host
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	made_here "are not used any more in this run"
 	[[ "$stderr" != *secret* ]]
 }
@@ -121,8 +116,7 @@ each_is_left() {
 		anew
 		only_host
 		reads_from "$endpoint" "$members"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		made_here "are not used any more in this run"
 		[[ "$stderr" == *"$says"* ]]
 	done
@@ -150,8 +144,7 @@ each_is_left() {
 @test "an instance that is not there is said" {
 	only_host
 	remote_is "$GRPC" '"instance": "other", "trust": ["'"$KEYS/ci.pem.pub"'"]'
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	made_here "are not used any more in this run"
 	[[ "$stderr" == *other* ]]
 }
@@ -181,8 +174,7 @@ each_is_left() {
 	local endpoint members expected
 	while IFS='|' read -r endpoint members expected; do
 		remote_is "$endpoint" "$members"
-		build
-		[ "$status" -eq 3 ]
+		build -3
 		[[ "$stderr" == *"$expected"* ]]
 	done <<- END
 		grpc://|"key": "$KEYS/ci.pem"|'endpoint' is not a host and its port
@@ -207,8 +199,7 @@ each_is_left() {
 		        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
 	END
 	reads_from "$GRPC"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ -n "$(ran)" ]
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[[ "$stderr" == *"they are ignored and rebuilt locally"* ]]

@@ -96,8 +96,7 @@ downloaded_here() {
 		rm -rf "$WHEELSMITH_STORE" dist
 		nowhere
 		reads_from "$server"
-		build
-		[ "$status" -eq 0 ]
+		build -0
 		nothing_ran
 		[[ "$stderr" != *warning* ]]
 		[ "$(wheel_sum)" = "$FIRST" ]
@@ -107,11 +106,9 @@ downloaded_here() {
 		done
 		cmp m.lock.json "$LOCK"
 		[ -z "$(ls -A "$WHEELSMITH_STORE/partial")" ]
-		ws cache verify
-		[ "$status" -eq 0 ]
+		ws -0 cache verify
 		# By now the store has them itself.
-		build --offline
-		[ "$status" -eq 0 ]
+		build -0 --offline
 		nothing_ran
 	done
 }
@@ -120,8 +117,7 @@ downloaded_here() {
 	serve "$KEYS/www"
 	here
 	reads_from "$NGINX"
-	ws fetch --matrix m.json
-	[ "$status" -eq 0 ]
+	ws -0 fetch --matrix m.json
 	[ "$(downloads)" -eq 0 ]
 	[[ "$stderr" == *"from where results are shared"* ]]
 	[ "$(jq -c .torch m.lock.json)" = "$(jq -c .torch "$LOCK")" ]
@@ -143,11 +139,9 @@ downloaded_here() {
 	asked=$(wc -l < "$KEYS/nginx/access.log")
 	nowhere
 	reads_from "$NGINX"
-	build --offline
-	[ "$status" -eq 4 ]
+	build -4 --offline
 	[[ "$stderr" == *"2 downloads are missing"* ]]
-	ws plan --matrix m.json
-	[ "$status" -eq 0 ]
+	ws -0 plan --matrix m.json
 	[ "$(wc -l < "$KEYS/nginx/access.log")" -eq "$asked" ]
 }
 
@@ -170,8 +164,7 @@ downloaded_here() {
 	rm "lost/cas/$file"
 	serve_also lost
 	writes_to "$ALSO"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[[ "$stderr" != *warning* ]]
 	[[ "$stderr" == *"fetched tiny-1.0.tar.gz"*"sharing 'src-tiny-1.0'"* ]]
@@ -243,13 +236,11 @@ teardown() {
 	mkdir limited
 	serve_also limited 200k
 	writes_to "$ALSO"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
 	[[ "$stderr" == *"refuses a file of 300000 bytes"* ]]
 	rm -rf "$WHEELSMITH_STORE" dist
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	unserve
 }
@@ -260,8 +251,7 @@ teardown() {
 	mkdir own
 	serve_also own
 	writes_to "$ALSO"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[[ "$stderr" == *"sharing 'torch-$TORCH'"* ]]
 	[[ "$stderr" != *"sharing 'src-"* ]]
 	[ ! -e "own/cas/$(sha256sum recipes/tiny/src/module.cpp | cut -d' ' -f1)" ]
@@ -277,23 +267,20 @@ teardown() {
 	for server in "$NGINX" "$GRPC"; do
 		rm -rf "$WHEELSMITH_STORE" dist m.lock.json
 		writes_to "$server"
-		build --index "prebuilt=$INDEX"
-		[ "$status" -eq 0 ]
+		build -0 --index "prebuilt=$INDEX"
 		[ -e "dist/$name" ]
 		[ "$(downloads)" -gt 0 ]
 
 		reads_from "$server"
 		rm -rf "$WHEELSMITH_STORE" dist m.lock.json
 		: > "$ASKED"
-		build --index "prebuilt=$INDEX" # its page promises the digest and the size
-		[ "$status" -eq 0 ]
+		build -0 --index "prebuilt=$INDEX" # its page promises the digest and the size
 		cmp "dist/$name" "www/x/files/$name"
 		[ "$(downloads)" -eq 0 ]
 
 		rm -rf "$WHEELSMITH_STORE" dist
 		: > "$ASKED"
-		build --index "prebuilt=http://127.0.0.1:$PORT/~html/x/simple" # a page without a size
-		[ "$status" -eq 0 ]
+		build -0 --index "prebuilt=http://127.0.0.1:$PORT/~html/x/simple" # a page without a size
 		cmp "dist/$name" "www/x/files/$name"
 		[ "$(downloads)" -eq 0 ]
 	done

@@ -102,8 +102,7 @@ anew() {
 # are the file's own.
 found_elsewhere() { # ENDPOINT
 	writes_to "$1"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	[ -n "$(ran)" ]
 	[[ "$stderr" != *warning* ]]
 	local sum
@@ -111,8 +110,7 @@ found_elsewhere() { # ENDPOINT
 
 	anew
 	reads_from "$1"
-	build
-	[ "$status" -eq 0 ]
+	build -0
 	nothing_ran
 	[[ "$stderr" != *warning* ]]
 	[ "$(wheel_sum)" = "$sum" ]

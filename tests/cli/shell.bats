@@ -18,17 +18,14 @@ follow() { # UNIT
 @test "the command that a failure names opens the folder of what failed" {
 	echo '#error of the first' >> recipes/tiny/src/kernel.cpp
 	echo '#error of the second' >> recipes/tiny/src/module.cpp
-	build -k --offline
-	[ "$status" -eq 5 ]
+	build -5 -k --offline
 	said=$stderr
 	[ "$(grep -c ' shell: ' <<< "$said")" -eq 2 ]
 	follow module.cpp
-	run "$folder/run"
-	[ "$status" -eq 1 ]
+	run -1 "$folder/run"
 	[[ "$output" == *"#error of the second"* ]]
 	follow kernel.cpp
-	run "$folder/run"
-	[ "$status" -eq 1 ]
+	run -1 "$folder/run"
 	[[ "$output" == *"#error of the first"* ]]
 	# the next shell sees changes in the user's own sources.
 	sed -i '/#error/d' recipes/tiny/src/kernel.cpp
@@ -39,19 +36,15 @@ follow() { # UNIT
 
 @test "without --unit it is the first command without a result, with it any that can run" {
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	build -k
-	[ "$status" -eq 5 ]
+	build -5 -k
 	ws shell "$CELL" --matrix m.json < /dev/null
-	run "$output/run"
-	[ "$status" -eq 1 ]
+	run -1 "$output/run"
 	[[ "$output" == *"#error no"* ]]
 	ws shell "$CELL" --matrix m.json --unit 'k*.cpp' < /dev/null
 	run -0 "$output/run"
-	ws shell "$CELL" --matrix m.json --unit tiny._C.so < /dev/null
-	[ "$status" -eq 5 ]
+	ws -5 shell "$CELL" --matrix m.json --unit tiny._C.so < /dev/null
 	[[ "$stderr" == *"inputs of 'tiny._C.so' have not been built yet"* ]]
-	ws shell "$CELL" --matrix m.json --unit no.cpp < /dev/null
-	[ "$status" -eq 2 ]
+	ws -2 shell "$CELL" --matrix m.json --unit no.cpp < /dev/null
 	[[ "$stderr" == *"this cell has no command 'no.cpp'"* ]]
 }
 
@@ -61,13 +54,11 @@ follow() { # UNIT
 	echo '#error of b' > recipes/tiny/src/b/u1.cpp
 	echo '#error of brackets' > 'recipes/tiny/src/a/u[1].cpp'
 	recipe 'e["sources"] += [{"glob": "a/u*.cpp", "count": 2}, "b/u1.cpp"]'
-	build -k
-	[ "$status" -eq 3 ]
+	build -3 -k
 	[[ "$stderr" == *"the name 'a/u[1].cpp' holds more than letters"* ]]
 	rm 'recipes/tiny/src/a/u[1].cpp'
 	recipe 'e["sources"][-2]["count"] = 1'
-	build -k
-	[ "$status" -eq 5 ]
+	build -5 -k
 	said=$stderr
 	follow u1.cpp
 	run "$folder/run"
@@ -79,15 +70,13 @@ follow() { # UNIT
 	mv recipes elsewhere
 	echo '#error no' >> elsewhere/tiny/src/module.cpp
 	export -n WHEELSMITH_STORE
-	ws build tiny==1.0 --torch $TORCH --python "$PY" --arch 8.6 --cuda 13.0 --recipes elsewhere --index "$INDEX" \
+	ws -5 build tiny==1.0 --torch $TORCH --python "$PY" --arch 8.6 --cuda 13.0 --recipes elsewhere --index "$INDEX" \
 		--store "$WHEELSMITH_STORE"
-	[ "$status" -eq 5 ]
 	said=$stderr
 	follow module.cpp
 	[[ "$folder" == "$WHEELSMITH_STORE"/work/shell-* ]]
 	unserve
-	run "$folder/run"
-	[ "$status" -eq 1 ]
+	run -1 "$folder/run"
 	[[ "$output" == *"#error no"* ]]
 }
 
@@ -102,7 +91,6 @@ follow() { # UNIT
 	SHELL=$PWD/look TERM=xterm LANG=C.UTF-8 run -0 python3 "$WS_ROOT/tests/support/terminal.py" 200 -- \
 		"$WHEELSMITH" shell "$CELL" --matrix m.json --unit module.cpp
 	output=${output//$'\r'/}
-	echo "$output"
 	folder=$(sed -n 's/^in //p' <<< "$output")
 	[[ "$folder" == "$WHEELSMITH_STORE"/work/shell-* ]]
 	[[ "$output" == *$'\n'"with $folder/tmp C $HOME xterm /usr/bin:/bin:"*"$PATH"$'\n'* ]]

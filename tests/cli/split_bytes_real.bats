@@ -4,7 +4,6 @@
 # labels: network cuda real
 # timeout: 7200
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {

@@ -23,6 +23,5 @@
 	done
 	run "$WS_BINARY_DIR/tests/asks_probe" "$WHEELSMITH_STORE"/trees/src-{causal,mamba}*/csrc \
 		"$WHEELSMITH_STORE"/trees/src-flash*/csrc/{flash_attn,cutlass/include}
-	echo "$output"
 	[[ "$output" =~ ^"files: "[0-9]+$ ]]
 }

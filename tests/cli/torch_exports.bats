@@ -3,10 +3,10 @@
 # labels: network real
 # timeout: 900
 
+load helpers
+
 @test "the list of torch 2.11.0 is made again, the same" {
-	run "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.11.0 "$BATS_TEST_TMPDIR"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.11.0 "$BATS_TEST_TMPDIR"
 	# Compared unpacked: another libzstd may pack differently.
 	zstd -qdc "$BATS_TEST_TMPDIR/torch-2.11.0.zst" > "$BATS_TEST_TMPDIR/made"
 	zstd -qdc "$WS_ROOT/matrix/facts/exports/torch-2.11.0.zst" | cmp - "$BATS_TEST_TMPDIR/made"
@@ -14,7 +14,6 @@
 }
 
 @test "a release that is not there is said to be so" {
-	run "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.99.0 "$BATS_TEST_TMPDIR"
-	[ "$status" -eq 3 ]
+	run -3 "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.99.0 "$BATS_TEST_TMPDIR"
 	[[ "$output" == *"no index has torch '2.99.0'"* ]]
 }

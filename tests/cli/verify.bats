@@ -2,7 +2,6 @@
 # Wheels of small modules, each with one mistake, and the verdicts on them.
 # timeout: 300
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 good=_ZN3c105ErrorC1ENS_14SourceLocationESs                                                   # of torch 2.5.1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # verify_image.py's half that runs inside an image. Whole images are docker_real.bats's.
 
-bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -345,8 +344,7 @@ verify_image() { # ARGUMENT...
 @test "an engine that cannot be run is one line, too" {
 	engine docker nothing
 	echo 'not a program' > bin/docker
-	run --separate-stderr env PATH="$PWD/bin" "$(python3 -c 'import sys; print(sys.executable)')" \
+	run -2 --separate-stderr env PATH="$PWD/bin" "$(python3 -c 'import sys; print(sys.executable)')" \
 		"$WS_ROOT/tools/verify_image.py" an-image --prefix prefix --engine docker
-	[ "$status" -eq 2 ]
 	[ "$stderr" = "error: 'docker' cannot be run: Exec format error" ]
 }
