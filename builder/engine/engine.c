@@ -345,10 +345,12 @@ finish_node(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 	struct ws_err err = {0};
 	struct ws_digest *before = node->again ? node->result.outputs : NULL;
 	size_t at = 0;
-	while (r->running.at[at] != node) {
+	while (at < r->running.len && r->running.at[at] != node) {
 		at++;
 	}
-	r->running.at[at] = r->running.at[--r->running.len];
+	if (at < r->running.len) {
+		r->running.at[at] = r->running.at[--r->running.len];
+	}
 	ws_budget_give(r->e->budget, node->need);
 	enum ws_end end = take_result(r, node, done, &err);
 	/* After a repeated run: other nodes were found by the earlier outputs. */

@@ -69,8 +69,14 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_
 		ws_err_cure_code(err, WS_CURE_TORCH, torch->name);
 		return NULL;
 	}
-	const struct ws_torch_kit *known = torch->installed ? point->python->interpreter->torch->kit
-														: ws_map_get(&r->torch, point->torch_pin);
+	const struct ws_plan_python *own = point->python->interpreter;
+	if (torch->installed && (!own || !own->torch)) {
+		ws_err_set(err, WS_ERR_CONFIG, "no torch is installed for Python %s", point->python->name);
+		ws_err_cure_code(err, WS_CURE_TORCH, "V");
+		return NULL;
+	}
+	const struct ws_torch_kit *known =
+		torch->installed ? own->torch->kit : ws_map_get(&r->torch, point->torch_pin);
 	if (!known) {
 		struct ws_torch_kit *kit = WS_NEW(r->a, struct ws_torch_kit);
 		struct ws_torch_wish wish = {
@@ -125,10 +131,9 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 		ws_map_put(&r->beside, found->kit->interpreter, kit, r->a);
 		*torch = kit;
 	}
-	bool same = (*torch)->name
-		&& ws_same((*torch)->version.public_text, wanted->version.public_text)
+	bool same = ws_same((*torch)->version.public_text, wanted->version.public_text)
 		&& (*torch)->cxx11abi == point->cxx11abi && ws_same((*torch)->cuda, wanted->cuda);
-	return wanted->installed || same;
+	return (*torch)->name && (wanted->installed || same);
 }
 
 bool
@@ -245,8 +250,10 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 	kit = choice->origin == WS_KIT_HOST ? choice->host_kit : WS_NEW(r->a, struct ws_cuda_kit);
 	switch (choice->origin) {
 	case WS_KIT_HOST:
-		opened = !kit->failure;
-		if (!opened && err) {
+		opened = kit->fingerprint && !kit->failure;
+		if (!opened && !kit->failure) {
+			ws_err_set(err, WS_ERR_INTERNAL, "the CUDA toolkit '%s' was not opened", choice->name);
+		} else if (!opened && err) {
 			*err = *kit->failure;
 		}
 		break;

@@ -63,8 +63,9 @@ lower_point(struct ws_product *product, const struct ws_point *other)
 		*point = *other;
 	}
 	point->cuda = lower_cuda ? other->cuda : was.cuda;
-	/* Cells of several Pythons share one wheel: any Python of this host has headers for it. */
-	if (point->python->missing) {
+	/* Cells of several Pythons share one wheel: any Python of this host has headers for it. An
+	 * installed torch is one Python's. */
+	if (point->python->missing && !(point->torch && point->torch->installed)) {
 		point->python = was.python->missing ? other->python : was.python;
 	}
 }

@@ -138,12 +138,6 @@ accept_output(const struct ws_worker_result *files, const ws_item_list *items, s
 	const char *name = action->outputs[index], *made = ws_map_get(&report->made, name);
 	const Reapi__Digest *kept_there = files->kept_there[index];
 	size_t place = files->outputs[index];
-	if (files->too_large == name) {
-		ws_err_set(err, WS_ERR_BUILD,
-			"'%s' failed: its output '%s' has more than %llu GiB on the worker", action->subject,
-			name, (unsigned long long)(LARGEST_OUTPUT >> 30));
-		return WS_WORKER_RESULT_WRONG;
-	}
 	if (place == 0 && !kept_there) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
 			action->subject, action->tool.name, name);
@@ -280,6 +274,12 @@ ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list
 		struct ws_since since = {job->since_file_ns, 0};
 		const char *changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 		done->changed = changed ? changed : done->changed;
+	}
+	if (files->too_large) {
+		ws_err_set(err, WS_ERR_BUILD,
+			"'%s' failed: its output '%s' has more than %llu GiB on the worker",
+			job->action->subject, files->too_large, (unsigned long long)(LARGEST_OUTPUT >> 30));
+		return WS_WORKER_RESULT_WRONG;
 	}
 	done->outputs = WS_NEW_N(job->a, struct ws_digest, job->action->output_count);
 	done->sizes = WS_NEW_N(job->a, uint64_t, job->action->output_count);

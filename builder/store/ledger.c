@@ -95,18 +95,21 @@ ws_ledger_open(const char *path, struct ws_err *err)
 	int64_t end_ms = ws_clock_ms() + BUSY_MS;
 	for (bool broken = false; !try_open(ledger);) {
 		int code = ledger->db ? sqlite3_errcode(ledger->db) : SQLITE_NOMEM;
-		if (code == SQLITE_BUSY && !broken && ws_clock_ms() < end_ms) {
-			nanosleep(&(struct timespec){0, AGAIN_MS * 1000000L}, NULL);
-		} else if ((code == SQLITE_NOTADB || code == SQLITE_CORRUPT) && !broken
-			&& rename(path, ws_arena_printf(a, "%s.broken", path)) == 0) {
-			broken = true;
-		} else {
+		bool damaged = code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+		if (broken || (code == SQLITE_BUSY ? ws_clock_ms() >= end_ms : !damaged)) {
 			set_sqlite_error(ledger, err);
 			ws_ledger_close(ledger);
 			return NULL;
 		}
+		/* Closing removes the log of the database by its name: before another may have that name. */
 		sqlite3_close(ledger->db);
 		ledger->db = NULL;
+		if (damaged) {
+			broken = true;
+			rename(path, ws_arena_printf(a, "%s.broken", path));
+		} else {
+			nanosleep(&(struct timespec){0, AGAIN_MS * 1000000L}, NULL);
+		}
 	}
 	return ledger;
 }
@@ -120,6 +123,9 @@ bind(struct ws_ledger *ledger, struct ws_err *err, const char *text, const char 
 	size_t at = 0;
 	while (at < ledger->count && strcmp(ledger->statements[at].text, text) != 0) {
 		at++;
+	}
+	if (at == MOST_STATEMENTS) {
+		abort();
 	}
 	sqlite3_stmt *s = ledger->statements[at].prepared;
 	if (at < ledger->count) {

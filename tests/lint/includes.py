@@ -46,7 +46,7 @@ def main():
                 file.write(re.sub(r"\n{3,}", "\n\n", text))
     folders = "|".join(sorted(set(os.listdir("builder")) - {"sys"}))  # <sys/types.h>
     named = re.compile(rf"(?<![\w/.-])(?:{folders})/(?:[a-z_0-9]+/)?[a-z_0-9]+\.[ch]\b")
-    for path in files:
+    for path in files + glob.glob("tests/unit/*.[ch]"):
         title = re.match(r"/\*\*?\s+(?:\* )?(\w+\.[ch]) - ", read(path))
         if title and title[1] != os.path.basename(path):
             print(f"{path}: calls itself {title[1]}", file=sys.stderr)

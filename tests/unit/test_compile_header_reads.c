@@ -1,4 +1,4 @@
-/* test_compile_headers.c - a real compiler, the real engine: which change of a header tree makes a
+/* test_compile_header_reads.c - a real compiler, the real engine: which change of a header tree makes a
  * unit compile again, and which does not. */
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* test_engine_cache.c - manifests: what a result depends on, and what makes it stale. */
+/* test_engine_action_cache.c - manifests: what a result depends on, and what makes it stale. */
 #include "test.h"
 
 #include "base/fs.h"

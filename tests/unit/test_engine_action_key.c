@@ -1,4 +1,4 @@
-/* test_engine_key.c - ten keys that must never change by accident. A change here means that every
+/* test_engine_action_key.c - ten keys that must never change by accident. A change here means that every
  * store in the world starts anew: raise "wheelsmith.action/1" when it is meant. */
 #include "test.h"
 

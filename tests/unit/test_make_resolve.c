@@ -1,4 +1,4 @@
-/* test_build_resolve.c - what is resolved once, and what must not be. Kits are kit/'s tests. */
+/* test_make_resolve.c - what is resolved once, and what must not be. Kits are kit/'s tests. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -76,6 +76,31 @@ WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 	}
 	assert_string_equal(kits[0]->version.public_text, "2.5.1");
 	assert_string_equal(kits[1]->version.public_text, "2.6.0");
+}
+
+WS_TEST(a_python_without_torch_and_a_toolkit_that_was_not_opened_are_errors)
+{
+	WS_SCENE(s, a);
+	struct ws_facts facts = {0};
+	struct ws_host host = ws_host_read("", a);
+	struct ws_pins pins = {.a = a, .store = &s.store};
+	struct ws_context ctx = context_in(&s, &facts, &host);
+	struct ws_resolver *r = ws_resolver_open(&ctx, &pins, NULL, 0);
+	struct ws_torch_choice installed = {.name = "installed", .installed = true};
+	struct ws_python_kit kit = {.interpreter = "/nowhere/python3"};
+	struct ws_plan_python interpreter = {.kit = &kit};
+	struct ws_python_choice python = {.name = "cp311", .interpreter = &interpreter};
+	struct ws_point point = {.torch = &installed, .python = &python, .machine = ws_machine_host()};
+	assert_null(ws_resolve_torch(r, &point, &s.err));
+	assert_string_equal(s.err.text, "no torch is installed for Python cp311");
+	const struct ws_python_kit *beside;
+	const struct ws_torch_kit *torch;
+	assert_false(ws_resolve_beside(r, &point, &beside, &torch));
+	struct ws_cuda_kit toolkit = {0};
+	struct ws_cuda_choice cuda = {.origin = WS_KIT_HOST, .name = "host-13.0", .host_kit = &toolkit};
+	s.err = (struct ws_err){0};
+	assert_null(ws_resolve_cuda(r, &cuda, &s.err));
+	assert_string_equal(s.err.text, "the CUDA toolkit 'host-13.0' was not opened");
 }
 
 /* Builds of one release with both ABIs: cells that differ in it alone have a kit, an export list

@@ -1,4 +1,4 @@
-/* test_net_remote.c - parts of files, and servers that give something else. */
+/* test_net_range_source.c - parts of files, and servers that give something else. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* test_publish_strays.c - publishing to a folder, what is found in it that publishing did not put
+/* test_publish_audit.c - publishing to a folder, what is found in it that publishing did not put
  * there, and signatures. */
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* test_publish_target.c - several publishers at the folder of an index. */
+/* test_publish_index_folder.c - several publishers at the folder of an index. */
 #include "test.h"
 
 #include "base/fs.h"

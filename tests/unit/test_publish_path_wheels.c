@@ -1,4 +1,4 @@
-/* test_publish_paths.c - which wheels answer in which path. */
+/* test_publish_path_wheels.c - which wheels answer in which path. */
 #include "test.h"
 
 #include "publish/catalog.h"

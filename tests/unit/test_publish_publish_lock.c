@@ -1,4 +1,4 @@
-/* test_publish_lock.c - who is among the pages of an index in an object store. */
+/* test_publish_publish_lock.c - who is among the pages of an index in an object store. */
 #include "test.h"
 
 #include "base/fs.h"
