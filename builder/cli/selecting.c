@@ -150,6 +150,8 @@ ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, struct
 	struct ws_selecting *kept = WS_NEW(s->a, struct ws_selecting);
 	read = read && read_words(s, selecting, err);
 	*kept = *selecting;
+	kept->options.policy = o->policy ? &kept->policy_value : NULL;
+	kept->options.debug_info = o->debug_info ? &kept->debug_info_value : NULL;
 	s->selecting = kept;
 	return read;
 }

@@ -345,13 +345,14 @@ walk_tree(struct walk *w, const struct level *l, const char *tree, const char *b
 			.executable = entries[i].kind == WS_GIT_EXECUTABLE,
 		};
 		const struct ws_git_entry *entry = &entries[i];
-		const char *wrong = strchr(entry->name, '/') ? "a slash inside a name"
-			: strcasecmp(entry->name, ".git") == 0   ? "a repository in it"
-			: entry->kind == WS_GIT_OTHER            ? "a mode that git does not write"
-													 : NULL;
-		if (wrong) {
-			const char *rule = entry->kind == WS_GIT_OTHER ? "type" : "name-path";
-			return ws_members_refuse(&w->members, err, rule, member.name, "%s", wrong);
+		bool slash = strchr(entry->name, '/');
+		if (slash || strcasecmp(entry->name, ".git") == 0) {
+			return ws_members_refuse(&w->members, err, "name-path", member.name, "%s",
+				slash ? "a slash inside a name" : "a repository in it");
+		}
+		if (entry->kind == WS_GIT_OTHER) {
+			return ws_members_refuse(
+				&w->members, err, "type", member.name, "a mode that git does not write");
 		}
 		if (!ws_members_enter(&w->members, &member, err)) {
 			return false;

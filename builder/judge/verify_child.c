@@ -39,15 +39,16 @@ open_wheel(struct judging *j, struct ws_err *err)
 	const struct ws_facts_order wheel = {
 		.name = name ? name : j->order.wheel, .path = j->order.wheel};
 	struct ws_wheel_facts *f = &j->facts;
-	if (!ws_wheel_read(&wheel, j->a, f, err)) {
+	bool read = ws_wheel_read(&wheel, j->a, f, err);
+	j->name = name ? f->name : NULL;
+	if (name && !f->name && f->problems.kept.len > 0) {
+		add(j, &j->findings, WS_VERDICT_FAILS, "tags", f->problems.kept.at[0].text);
+	}
+	if (!read) {
 		add(j, &j->findings, WS_VERDICT_FAILS, "damaged", ws_arena_strdup(j->a, err->text));
 		return err->kind == WS_ERR_FETCH;
 	}
-	j->name = name ? f->name : NULL;
 	j->metadata = f->wheel ? f->metadata : NULL;
-	if (name && !f->name) {
-		add(j, &j->findings, WS_VERDICT_FAILS, "tags", f->problems.kept.at[0].text);
-	}
 	if (j->metadata && j->name) {
 		add(j, &j->findings, WS_VERDICT_FAILS, "label",
 			ws_label_check_name(j->name, j->metadata, j->a));
@@ -455,8 +456,10 @@ judge_in(struct judging *j, const struct ws_wheel_place *place, struct ws_judge_
 		judge_modules(j, &opened.load, o);
 	}
 	fine = fine && judge_files(j, &opened, named ? NULL : made, o, err);
-	if (!fine && err->kind == WS_ERR_UNKNOWN) { /* torch has no wheel for that Python */
+	if (!fine) {
 		o->judged = (struct ws_verdict){0};
+	}
+	if (!fine && err->kind == WS_ERR_UNKNOWN) { /* torch has no wheel for that Python */
 		add(j, &o->findings, WS_VERDICT_FAILS, "no-python", ws_arena_strdup(j->a, err->text));
 		*err = (struct ws_err){0};
 		fine = true;

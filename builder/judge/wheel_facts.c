@@ -231,16 +231,6 @@ struct passing {
 };
 
 static bool
-begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err WS_UNUSED)
-{
-	struct passing *p = (struct passing *)self;
-	p->entry = entry;
-	p->hasher = ws_hasher_make();
-	p->bytes = 0;
-	return true;
-}
-
-static bool
 land(struct passing *p, struct ws_err *err)
 {
 	struct maker *m = p->m;
@@ -254,11 +244,21 @@ land(struct passing *p, struct ws_err *err)
 }
 
 static bool
+begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err)
+{
+	struct passing *p = (struct passing *)self;
+	p->entry = entry;
+	p->hasher = ws_hasher_make();
+	p->bytes = 0;
+	/* Also an empty file: a module that cannot be loaded is judged, not overlooked. */
+	return !ws_module_is_named(entry->name) || land(p, err);
+}
+
+static bool
 add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct passing *p = (struct passing *)self;
-	if (p->bytes == 0 && len > 0 && (is_elf(bytes, len) || ws_module_is_named(p->entry->name))
-		&& !land(p, err)) {
+	if (p->bytes == 0 && len > 0 && is_elf(bytes, len) && p->fd < 0 && !land(p, err)) {
 		return false;
 	}
 	p->bytes += len;

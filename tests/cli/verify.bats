@@ -366,6 +366,10 @@ JSON
 	head -c 3000 demo.so > half.so
 	pack $wheel demo.$suffix=half.so
 	verify 1 $wheel --torch 2.5.1
+	: > empty.so
+	pack $wheel demo.$suffix=empty.so
+	verify 1 $wheel --torch 2.5.1
+	says "'demo.$suffix' is not an ELF file"
 	printf 'demo.%s,sha256=%043d,%d\ndemo-1.0.dist-info/RECORD,,\n' $suffix 0 1 > RECORD
 	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/RECORD=RECORD
 	verify 1 $wheel --torch 2.5.1

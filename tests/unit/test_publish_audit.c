@@ -119,6 +119,19 @@ WS_TEST(a_misleading_file_is_found_and_moved_away)
 	}
 }
 
+/* As `cp -rL` leaves it: the copies are moved away, the wheels stay. */
+WS_TEST(a_folder_in_place_of_the_link_to_the_wheels_is_moved_away)
+{
+	struct scene s = published(a);
+	static const char wheel[] = "pure-1.0-py3-none-any.whl";
+	unlink(in(&s, "@2026-11-22.1/files"));
+	lay(&s, ws_arena_printf(a, "@2026-11-22.1/files/%s", wheel));
+	assert_non_null(audit(&s, NULL));
+	publish(&s);
+	assert_true(ws_fs_exists(in(&s, ws_arena_printf(a, "files/%s", wheel))));
+	assert_null(audit(&s, NULL));
+}
+
 WS_TEST(the_owners_own_stays)
 {
 	struct scene s = published(a);

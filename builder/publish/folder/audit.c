@@ -155,12 +155,13 @@ search_top(struct search *s, struct ws_err *err)
 
 /* ---- the pages of the visible snapshot ---- */
 
+/* Of the link "files" itself search_top speaks; below it lies what is not a snapshot's. */
 static bool
 check_page(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 {
 	struct search *s = self;
 	if (!S_ISDIR(entry->status.st_mode) && strcmp(entry->name, "files") != 0
-		&& !ws_map_get(&s->pages, entry->name)) {
+		&& !ws_starts_with(entry->name, "files/") && !ws_map_get(&s->pages, entry->name)) {
 		add_stray(s, entry->path + strlen(s->t->path) + 1);
 	}
 	return true;
@@ -365,9 +366,12 @@ audit_all(struct auditing *au, const struct ws_sign_key *key, int64_t now_us,
 			below(t, search.strays.at[0]));
 		return ws_err_cure(err, "publish again: it is moved to '%s/.stray'", t->path);
 	}
+	if (!searched || !check_wheels(au, &catalog, err)) {
+		return false;
+	}
 	*audit = (struct ws_index_audit){
 		t->current, manifest.count, catalog.entries.len, manifest.is_signed};
-	return searched && check_wheels(au, &catalog, err);
+	return true;
 }
 
 bool
