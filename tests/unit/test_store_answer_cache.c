@@ -1,4 +1,5 @@
-/* test_store_answer_cache.c - answers that are remembered, and what makes a program be asked again. */
+/* test_store_answer_cache.c - answers that are remembered, and what makes a program be asked
+ * again. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -155,7 +155,7 @@ search_top(struct search *s, struct ws_err *err)
 
 /* ---- the pages of the visible snapshot ---- */
 
-/* Of the link "files" itself search_top speaks; below it lies what is not a snapshot's. */
+/* search_top checks the link "files" itself; the files below it are not the snapshot's own. */
 static bool
 check_page(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
 {
