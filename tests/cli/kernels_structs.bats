@@ -10,7 +10,7 @@ setup() {
 
 # holds: the table of Python against wsk.h, by the compiler.
 holds() {
-	python3 "$WS_ROOT/tests/support/kernels_structs.py" python > structs.c
+	python3 -B "$WS_ROOT/tests/support/kernels_structs.py" python > structs.c
 	gcc -std=c17 -I"$WS_ROOT/kernels/include" -c structs.c -o structs.o
 }
 

@@ -39,7 +39,7 @@ def programs_of(path, functions, table):
         needed.add(words)
     text = HERE_DOCUMENT.sub(r"\3", text)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
-    text = re.sub(r"'[^']*'", "''", text)
+    text = re.sub(r"'[^'\n]*'", "''", text)
     for word in COMMAND.findall(text):
         if word in BUILTINS or word in functions or word in needed:
             continue

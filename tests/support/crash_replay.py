@@ -86,6 +86,9 @@ class Disk:
         self.gone.discard(name)
 
     def opened(self, path, flags, number):
+        if "O_RDONLY" in flags:
+            self.open[number] = [None, 0]
+            return
         name = self.inside(path)
         file = self.find(name) if name else self.others.setdefault(path, Made())
         if file is None and "O_CREAT" in flags:
