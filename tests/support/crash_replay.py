@@ -86,10 +86,10 @@ class Disk:
         self.gone.discard(name)
 
     def opened(self, path, flags, number):
-        if "O_RDONLY" in flags:
-            self.open[number] = [None, 0]
-            return
         name = self.inside(path)
+        if name and "O_RDONLY" in flags:  # to be read, or synced
+            self.open[number] = [self.files.get(name), 0]
+            return
         file = self.find(name) if name else self.others.setdefault(path, Made())
         if file is None and "O_CREAT" in flags:
             file = File()
