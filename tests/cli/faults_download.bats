@@ -262,7 +262,7 @@ interrupted_at() { # N NAME
 @test "Ctrl-C before an archive is unpacked, or after the last action, ends the run" {
 	strace -o /dev/null true || cannot_run "no strace"
 	pure ok
-	# How many files it names depends on what the host's pip is configured with.
+	# The number of files that it names depends on pip's configuration.
 	local all at
 	cp -r . ../whole
 	all=$(cd ../whole && strace -o calls -e trace=rename -e signal=none "$WHEELSMITH" fetch --matrix m.json \
