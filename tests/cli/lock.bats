@@ -7,7 +7,7 @@ load base
 
 @test "a pin of CUDA that is made anew is chosen anew" {
 	# a pin of an archive kit that does not exist; an assembled kit may replace the host's toolkit.
-	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ] || CUDA_HOME=$(echo "$WHEELSMITH_STORE"/trees/cuda-*)
+	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ] || CUDA_HOME=$(dirname "$WHEELSMITH_STORE"/trees/cuda-*/bin)
 	export CUDA_HOME=${CUDA_HOME:-}
 	jq '.cuda[0] = {cuda: "13.0", how: "archive", name: "cuda-13.0", digest: (64 * "a")}' m.lock.json > new
 	mv new m.lock.json
@@ -62,11 +62,13 @@ login_node() {
 	serve "$BASE/www"
 	matrix m.json '"python": ["3.11", "3.12"]'
 	rm -rf "$WHEELSMITH_STORE" m.lock.json
-	login_node ws fetch --matrix m.json --index "$INDEX"
+	local from=(--index "$INDEX")
+	host_toolkit > /dev/null || { from=(--index "torch=$INDEX") && export WHEELSMITH_INDEX=; } # for the archive kit
+	login_node ws fetch --matrix m.json "${from[@]}"
 	[ "$status" -eq 0 ]
 	cp m.lock.json fetched.json
 	rm m.lock.json
-	login_node ws lock --matrix m.json --index "$INDEX"
+	login_node ws lock --matrix m.json "${from[@]}"
 	[ "$status" -eq 0 ]
 	cmp m.lock.json fetched.json
 	unserve
