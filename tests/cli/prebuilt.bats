@@ -69,7 +69,7 @@ tried() {
 	[ "$(grep -cx "torch==$TORCH" dist/requirements.txt)" -eq 1 ]
 	# It was renamed: pip would find none of that version.
 	grep -qF "./$name ; python_version == \"$PY\"" dist/requirements.txt
-	(cd dist && python3 -m pip install -q --dry-run --require-hashes --no-deps --no-index --find-links . \
+	(cd dist && python3 -m pip install -q --dry-run --target nowhere --require-hashes --no-deps --no-index --find-links . \
 		-r <(grep -v ^torch== requirements.txt))
 	[ "$(jq -r '.prebuilt[] | .package, .wheel, .sha256' m.lock.json)" = \
 		"tiny"$'\n'"$name"$'\n'"$(sha256sum < "$WHEEL" | cut -d' ' -f1)" ]
