@@ -286,8 +286,8 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 
 /* ---- sources ---- */
 
-const struct ws_source_found *
-ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+static const struct ws_source_found *
+resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
 	const struct ws_recipe *recipe = product->recipe;
 	const char *key = ws_arena_printf(r->a, "%s %s", recipe->name, recipe->version.text);
@@ -359,7 +359,7 @@ bring_outside(struct ws_resolver *r, const struct ws_product *product, struct ws
 		|| (cuda && !(m->cuda = ws_resolve_cuda(r, point->cuda, err)))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
-	return (m->source = ws_resolve_source(r, product, err));
+	return (m->source = resolve_source(r, product, err));
 }
 
 bool
@@ -491,7 +491,7 @@ ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolve
 			any = add_missing(missing, WS_DOWNLOAD_EXPORTS, torch_name(point, a), &err, a) || any;
 		}
 	}
-	if (!ws_resolve_source(r, product, &err)) {
+	if (!resolve_source(r, product, &err)) {
 		any = add_missing(missing, WS_DOWNLOAD_SOURCES, name, &err, a) || any;
 	}
 	return any;

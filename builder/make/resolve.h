@@ -54,8 +54,6 @@ const struct ws_torch_kit *ws_resolve_torch(
 	struct ws_resolver *r, const struct ws_point *point, struct ws_err *err);
 struct ws_cuda_kit *ws_resolve_cuda(
 	struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err);
-const struct ws_source_found *ws_resolve_source(
-	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
 /** The interpreter of @a point and its own torch, when that is the torch of @a point: wheels can be
  * imported here. False, without an error, when this host does not have both. */

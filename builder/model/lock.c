@@ -80,8 +80,9 @@ const struct ws_pin_type ws_pin_types[WS_PIN_KINDS] = {
 
 /* ---- members ---- */
 
-const char *
-ws_pin_text(const struct ws_pin_field *field, const void *pin)
+/* The text of a member; NULL where it has none. */
+static const char *
+member_text(const struct ws_pin_field *field, const void *pin)
 {
 	const char *text;
 	memcpy(&text, (const char *)pin + field->at, sizeof(text));
@@ -101,7 +102,7 @@ cmp(const struct ws_pin_type *type, const void *x, const void *y, unsigned flags
 		if (field->value == WS_PIN_ABI) {
 			order = memcmp((const char *)x + field->at, (const char *)y + field->at, sizeof(int));
 		} else {
-			const char *left = ws_pin_text(field, x), *right = ws_pin_text(field, y);
+			const char *left = member_text(field, x), *right = member_text(field, y);
 			order = strcmp(left ? left : "", right ? right : "");
 		}
 	}
@@ -181,7 +182,7 @@ ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wh
 static const char *
 name_of(const struct ws_pin_type *type, const void *pin)
 {
-	return type->name ? type->name : ws_pin_text(&type->fields[0], pin);
+	return type->name ? type->name : member_text(&type->fields[0], pin);
 }
 
 static const char *
@@ -219,15 +220,15 @@ ws_lock_compare(
 	for (size_t i = 0; i < type->field_count; i++) {
 		const struct ws_pin_field *field = &type->fields[i];
 		if (field->flags & WS_PIN_BINDS) {
-			const char *is = ws_pin_text(field, found),
-					   *was = known ? ws_pin_text(field, known) : is;
+			const char *is = member_text(field, found),
+					   *was = known ? member_text(field, known) : is;
 			change.binds = change.binds || !known || !ws_same(was ? was : "", is ? is : "");
 			/* The last one is the digest that the pin is about. */
 			change.is = is;
 			change.was = known ? was : NULL;
 		}
 		if (known && (field->flags & WS_PIN_FOLLOWS)) {
-			const char *text = ws_pin_text(field, found);
+			const char *text = member_text(field, found);
 			memcpy(merged + field->at, &text, sizeof(text));
 		}
 	}

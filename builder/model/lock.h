@@ -122,9 +122,6 @@ struct ws_pin_type {
 /** In the order of the file. */
 extern const struct ws_pin_type ws_pin_types[WS_PIN_KINDS];
 
-/** The text of a member of @a pin; NULL where it has none. */
-const char *ws_pin_text(const struct ws_pin_field *field, const void *pin);
-
 /** Compares the identifying members. */
 int ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A file includes no header that another of its headers brings already (--write drops those lines). Files of
-builder/ that comments and pages name exist."""
+builder/ that comments and pages name exist, and a file's title is its own name."""
 import glob
 import os
 import re

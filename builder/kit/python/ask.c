@@ -28,59 +28,59 @@ struct reply {
 };
 
 static const struct ws_field version_fields[] = {
-	WS_VALUE("major", struct reply, major, WS_ALWAYS, ""),
-	WS_VALUE("minor", struct reply, minor, WS_ALWAYS, ""),
-	WS_VALUE("micro", struct reply, micro, WS_ALWAYS, ""),
-	WS_VALUE("releaselevel", struct reply, level, WS_FIELD_NULL, ""),
-	WS_VALUE("serial", struct reply, serial, WS_FIELD_NULL, ""),
+	WS_VALUE("major", struct reply, major, WS_ALWAYS, NULL),
+	WS_VALUE("minor", struct reply, minor, WS_ALWAYS, NULL),
+	WS_VALUE("micro", struct reply, micro, WS_ALWAYS, NULL),
+	WS_VALUE("releaselevel", struct reply, level, WS_FIELD_NULL, NULL),
+	WS_VALUE("serial", struct reply, serial, WS_FIELD_NULL, NULL),
 };
 static const struct ws_table version_table = {NULL, version_fields, WS_LEN(version_fields)};
 
 /* An answer to the question below. */
 static const struct ws_field answer_fields[] = {
-	WS_VALUE("implementation", struct reply, implementation, WS_ALWAYS, ""),
-	WS_PART("version", version_table, WS_ALWAYS, ""),
-	WS_VALUE("free_threaded", struct reply, free_threaded, WS_FIELD_NULL, ""),
-	WS_VALUE("executable", struct reply, executable, WS_FIELD_NULL, ""),
-	WS_VALUE("include", struct reply, include, WS_FIELD_NULL, ""),
-	WS_VALUE("multiarch", struct reply, multiarch, WS_FIELD_NULL, ""),
-	WS_VALUE("ext_suffix", struct reply, ext_suffix, WS_FIELD_NULL, ""),
-	WS_VALUE("library", struct reply, library, WS_FIELD_NULL, ""),
-	WS_VALUE("purelib", struct reply, purelib, WS_FIELD_NULL, ""),
+	WS_VALUE("implementation", struct reply, implementation, WS_ALWAYS, NULL),
+	WS_PART("version", version_table, WS_ALWAYS, NULL),
+	WS_VALUE("free_threaded", struct reply, free_threaded, WS_FIELD_NULL, NULL),
+	WS_VALUE("executable", struct reply, executable, WS_FIELD_NULL, NULL),
+	WS_VALUE("include", struct reply, include, WS_FIELD_NULL, NULL),
+	WS_VALUE("multiarch", struct reply, multiarch, WS_FIELD_NULL, NULL),
+	WS_VALUE("ext_suffix", struct reply, ext_suffix, WS_FIELD_NULL, NULL),
+	WS_VALUE("library", struct reply, library, WS_FIELD_NULL, NULL),
+	WS_VALUE("purelib", struct reply, purelib, WS_FIELD_NULL, NULL),
 };
 static const struct ws_table answer_table = {NULL, answer_fields, WS_LEN(answer_fields)};
 
 /* A build-details.json (PEP 739). */
 static const struct ws_field implementation_fields[] = {
-	WS_VALUE("name", struct reply, implementation, WS_ALWAYS, ""),
-	WS_PART("version", version_table, WS_ALWAYS, ""),
-	WS_VALUE("_multiarch", struct reply, multiarch, WS_FIELD_NULL, ""),
+	WS_VALUE("name", struct reply, implementation, WS_ALWAYS, NULL),
+	WS_PART("version", version_table, WS_ALWAYS, NULL),
+	WS_VALUE("_multiarch", struct reply, multiarch, WS_FIELD_NULL, NULL),
 };
 static const struct ws_table implementation_table = {
 	NULL, implementation_fields, WS_LEN(implementation_fields)};
 static const struct ws_field abi_fields[] = {
-	WS_LIST("flags", struct reply, flags, flag_count, WS_FIELD_NULL, ""),
-	WS_VALUE("extension_suffix", struct reply, ext_suffix, WS_FIELD_NULL, ""),
+	WS_LIST("flags", struct reply, flags, flag_count, WS_FIELD_NULL, NULL),
+	WS_VALUE("extension_suffix", struct reply, ext_suffix, WS_FIELD_NULL, NULL),
 };
 static const struct ws_table abi_table = {NULL, abi_fields, WS_LEN(abi_fields)};
 static const struct ws_field suffixes_field =
-	WS_LIST("extensions", struct reply, suffixes, suffix_count, WS_FIELD_NULL, "");
+	WS_LIST("extensions", struct reply, suffixes, suffix_count, WS_FIELD_NULL, NULL);
 static const struct ws_table suffixes_table = {NULL, &suffixes_field, 1};
 static const struct ws_field libpython_field =
-	WS_VALUE("dynamic", struct reply, library, WS_FIELD_NULL, "");
+	WS_VALUE("dynamic", struct reply, library, WS_FIELD_NULL, NULL);
 static const struct ws_table libpython_table = {NULL, &libpython_field, 1};
 static const struct ws_field c_api_field =
-	WS_VALUE("headers", struct reply, include, WS_FIELD_NULL, "");
+	WS_VALUE("headers", struct reply, include, WS_FIELD_NULL, NULL);
 static const struct ws_table c_api_table = {NULL, &c_api_field, 1};
 static const struct ws_field details_fields[] = {
-	WS_VALUE("schema_version", struct reply, schema, WS_ALWAYS, ""),
-	WS_VALUE("base_prefix", struct reply, base, WS_FIELD_NULL, ""),
-	WS_VALUE("base_interpreter", struct reply, interpreter, WS_FIELD_NULL, ""),
-	WS_PART("implementation", implementation_table, WS_ALWAYS, ""),
-	WS_PART("abi", abi_table, WS_FIELD_NULL, ""),
-	WS_PART("suffixes", suffixes_table, WS_FIELD_NULL, ""),
-	WS_PART("libpython", libpython_table, WS_FIELD_NULL, ""),
-	WS_PART("c_api", c_api_table, WS_FIELD_NULL, ""),
+	WS_VALUE("schema_version", struct reply, schema, WS_ALWAYS, NULL),
+	WS_VALUE("base_prefix", struct reply, base, WS_FIELD_NULL, NULL),
+	WS_VALUE("base_interpreter", struct reply, interpreter, WS_FIELD_NULL, NULL),
+	WS_PART("implementation", implementation_table, WS_ALWAYS, NULL),
+	WS_PART("abi", abi_table, WS_FIELD_NULL, NULL),
+	WS_PART("suffixes", suffixes_table, WS_FIELD_NULL, NULL),
+	WS_PART("libpython", libpython_table, WS_FIELD_NULL, NULL),
+	WS_PART("c_api", c_api_table, WS_FIELD_NULL, NULL),
 };
 static const struct ws_table details_table = {NULL, details_fields, WS_LEN(details_fields)};
 
