@@ -60,6 +60,11 @@ from_base() {
 	cp "$BASE/m.lock.json" m.lock.json
 }
 
+# Without a toolkit on this host the assembled kit of the base stands for one.
+need_no_toolkit() {
+	host_toolkit > /dev/null || export CUDA_HOME="$(dirname "$BASE"/store/trees/cuda-*/bin)"
+}
+
 # The usual start of a test. No index can be reached by mistake.
 in_place() {
 	own_home

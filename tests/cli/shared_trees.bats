@@ -44,9 +44,7 @@ teardown_file() {
 # An empty store, and the package of host units.
 begin() {
 	own_home
-	# Without a toolkit on this host the assembled kit of the base stands for one.
-	host_toolkit > /dev/null || CUDA_HOME=$(dirname "$BASE"/store/trees/cuda-*/bin)
-	export CUDA_HOME=${CUDA_HOME:-}
+	need_no_toolkit
 	cd "$BATS_TEST_TMPDIR" || return
 	tiny "$PWD"
 	only_host
